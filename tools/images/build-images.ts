@@ -9,6 +9,7 @@ import { git } from '../dev/git.ts';
 import { say } from '../dev/output/progress.ts';
 import { runOrThrow } from '../dev/run-program.ts';
 import { root, siteDir } from '../dev/settings.ts';
+import { readVersion } from '../release/version.ts';
 import { baseImage, type BaseName } from './base-images.ts';
 import type { Engine } from './engine.ts';
 import { sbom } from './sbom.ts';
@@ -19,6 +20,8 @@ type ImageName = (typeof apps)[number] | 'gateway';
 /** Maximum compressed size of what an image adds to its base. */
 const maxCompressedMegabytes = 40;
 const sbomDir = join(root, 'dist', 'images');
+/** The documentation site in the folder from which the image of the gateway is built. */
+const gatewaySiteDir = join(root, 'deploy', 'gateway', 'dist');
 
 /**
  * Builds all images from the working tree, and writes the SBOM of each app into `dist/images`.
@@ -29,18 +32,23 @@ export async function buildImages(
   { tag, isBuilt }: { readonly tag: string; readonly isBuilt: boolean },
 ): Promise<void> {
   mkdirSync(sbomDir, { recursive: true });
-  const { revision, time, version } = await readSourceState();
-  const common = { VERSION: version, REVISION: revision };
-  const gatewayArgs = { ...common, NGINX_IMAGE: await pinnedBase(engine, 'nginx') };
+  const { revision, time } = await readSourceState();
+  const gatewayArgs = {
+    VERSION: readVersion('.'),
+    REVISION: revision,
+    NGINX_IMAGE: await pinnedBase(engine, 'nginx'),
+  };
   const appArgs = {
-    ...common,
+    REVISION: revision,
     NODE_IMAGE: await pinnedBase(engine, 'node'),
     SOURCE_DATE_EPOCH: time,
     ...(isBuilt ? { FOLDERS: await importFolders(engine) } : {}),
   };
+  rmSync(gatewaySiteDir, { recursive: true, force: true });
   try {
     if (!isBuilt) await buildSite();
-    copySite();
+    if (!existsSync(siteDir)) throw new Failure('the site is not built.');
+    cpSync(siteDir, gatewaySiteDir, { recursive: true });
   } catch (error) {
     say(`  The image of the gateway has no documentation: ${reasonOf(error)}`);
   }
@@ -59,12 +67,12 @@ export async function buildImages(
 }
 
 /** The arguments of `docker build` from which the image of an app is built. */
-function appSource(app: string, args: Readonly<Record<string, string>>): string[] {
+export function appSource(app: string, args: Readonly<Record<string, string>>): string[] {
   return [
     '--file',
     join(root, 'deploy', 'docker', 'Dockerfile'),
     ...(app === 'bootstrap' ? ['--target', 'bootstrap'] : []),
-    ...buildArgs({ ...args, APP: app }),
+    ...buildArgs({ ...args, APP: app, VERSION: readVersion(join('apps', app)) }),
     root,
   ];
 }
@@ -137,14 +145,6 @@ async function importFolders(engine: Engine): Promise<string> {
   return image;
 }
 
-/** Puts the documentation site into the folder from which the image of the gateway is built. */
-function copySite(): void {
-  if (!existsSync(siteDir)) throw new Failure('the site is not built.');
-  const target = join(root, 'deploy', 'gateway', 'dist');
-  rmSync(target, { recursive: true, force: true });
-  cpSync(siteDir, target, { recursive: true });
-}
-
 /** Returns the base image by digest if it came from a registry, so that the image records its exact base. */
 async function pinnedBase(engine: Engine, name: BaseName): Promise<string> {
   const image = baseImage(name);
@@ -154,16 +154,12 @@ async function pinnedBase(engine: Engine, name: BaseName): Promise<string> {
   return digest === undefined ? image : `${image}@${digest}`;
 }
 
-/** Version, commit and time of the commit; the same commit gives the same files. */
-async function readSourceState(): Promise<{ revision: string; time: string; version: string }> {
+/** The commit and its time; the same commit gives the same files. */
+async function readSourceState(): Promise<{ revision: string; time: string }> {
   const changes = await git('status', '--porcelain');
   const revision = await git('rev-parse', 'HEAD');
-  const version = (
-    await runOrThrow('node', ['-p', 'require("./package.json").version'], { cwd: root })
-  ).trim();
   return {
     revision: changes === '' ? revision : `${revision}-modified`,
     time: await git('log', '-1', '--format=%ct'),
-    version,
   };
 }

@@ -6,7 +6,8 @@ import { z } from 'zod';
 import { root } from '../dev/settings.ts';
 import { referenceOf } from '../kubernetes/workloads.fixture.ts';
 import { baseImage, baseNames } from './base-images.ts';
-import { apps } from './build-images.ts';
+import { readVersion } from '../release/version.ts';
+import { apps, appSource } from './build-images.ts';
 
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 
@@ -188,5 +189,12 @@ describe('the Dockerfiles', () => {
     const options = /NODE_OPTIONS="([^"]+)"/.exec(dockerfile)?.[1]?.split(' ') ?? [];
     expect(options).not.toEqual([]);
     for (const option of options) expect(developmentOptions).toContain(`'${option}'`);
+  });
+});
+
+describe('the image', () => {
+  // `npm run release` changes the version of each released service, but not that of the repository.
+  it.each(apps)('of %s has the version of the app', (app) => {
+    expect(appSource(app, {})).toContain(`VERSION=${readVersion(`apps/${app}`)}`);
   });
 });

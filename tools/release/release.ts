@@ -13,6 +13,7 @@ import { runOrThrow } from '../dev/run-program.ts';
 import { root } from '../dev/settings.ts';
 import { overlayFolder, overlays } from '../kubernetes/manifests.ts';
 import { changes, describeMigration, settingsOf, upgradeNote, withNote } from './upgrade-note.ts';
+import { readVersion } from './version.ts';
 
 const help = `npm run release: gives each changed service a version, a changelog and an upgrade note, and tags it.
 
@@ -25,7 +26,6 @@ Check first that each service can be deployed: npm run compatibility.
 
 const configurationFile = 'docs/reference/configuration.md';
 const messagesFile = 'docs/reference/asyncapi.json';
-const manifest = z.object({ version: z.string() });
 const asyncApi = z.object({ components: z.object({ messages: z.record(z.string(), z.unknown()) }) });
 
 /** This program commits and tags, since Nx would omit files such as UPGRADING.md. */
@@ -144,8 +144,7 @@ function changelogOf(service: ServiceName): string {
 }
 
 function versionOf(service: ServiceName): string {
-  return manifest.parse(JSON.parse(readFileSync(join(root, 'apps', service, 'package.json'), 'utf8')))
-    .version;
+  return readVersion(join('apps', service));
 }
 
 async function nxRelease(...args: string[]): Promise<void> {
