@@ -6,7 +6,7 @@ import { percentile } from '../bench/fixed-rate.ts';
 import { Failure } from '../dev/failure.ts';
 import { root } from '../dev/settings.ts';
 import { wholeNumber } from '../dev/whole-number.ts';
-import { orderStations, simulatedMs, simulateOrders } from './drop-day.ts';
+import { orderStations, simulatedMs, simulateOrders } from './simulate-orders.ts';
 import type { Station } from './queueing.ts';
 
 const help = `npm run -s tools -- capacity: predicts latencies at a load, from the processor times of the last \`npm run bench -- suite --write\`.
@@ -23,7 +23,7 @@ const benchmarksSchema = z.object({
   suite: z.object({ figures: z.array(z.object({ name: z.string(), value: z.number() })) }),
 });
 
-/** Predicts a drop day: many orders a second of one SKU, and a batch of shipments at the end of the day. */
+/** Predicts a drop: many orders a second of one limited edition, and afterwards their shipments at once. */
 export function predictLatencies(args: readonly string[]): void {
   const { values } = parseArgs({
     args: [...args],

@@ -1,4 +1,4 @@
-import { orderStations, simulateOrders } from '../../capacity/drop-day.ts';
+import { orderStations, simulateOrders } from '../../capacity/simulate-orders.ts';
 import { Failure } from '../../dev/failure.ts';
 import { treeCpuMs } from '../../dev/supervisor/process-tree.ts';
 import type { BenchContext } from '../bench-context.ts';
@@ -21,9 +21,9 @@ const measuredProcesses = [
 ] as const;
 type ProcessName = (typeof measuredProcesses)[number];
 
-/** A hundredth of the drop day that docs/capacity.md plans for: 200 orders a second of one SKU. */
-const dropDayPerSecond = 2;
-const dropDayMs = 30_000;
+/** A hundredth of the drop that docs/capacity.md plans for: 200 orders a second of one SKU. */
+const dropPerSecond = 2;
+const dropMs = 30_000;
 /** One of this many orders is read from the Creator API. */
 const ordersPerRead = 20;
 /** Orders a second that one limited edition can take: the default of `npm run -s tools -- capacity`. */
@@ -67,9 +67,9 @@ export async function benchSuite(context: BenchContext): Promise<readonly Figure
         }),
       ),
     );
-    await integration.switchToLimitedEdition((dropDayPerSecond * dropDayMs) / 1000);
-    const dropDay = await context.step(`${dropDayPerSecond} orders a second of one limited edition`, () =>
-      measureFixedRate({ ...context, eachMs: dropDayMs }, integration, dropDayPerSecond),
+    await integration.switchToLimitedEdition((dropPerSecond * dropMs) / 1000);
+    const drop = await context.step(`${dropPerSecond} orders a second of one limited edition`, () =>
+      measureFixedRate({ ...context, eachMs: dropMs }, integration, dropPerSecond),
     );
     return [
       figure(`orders, ${callerCount} callers`, membersOf(rounds, 'perSecond'), '/s'),
@@ -77,7 +77,7 @@ export async function benchSuite(context: BenchContext): Promise<readonly Figure
       ...latencyFigures("  from the response to the webhook's first byte", membersOf(rounds, 'webhookMs')),
       ...processorTimeFigures(rounds),
       ...halfRateFigures(halved),
-      ...latencyFigures('a drop day at 1/100, response', [dropDay.latenciesMs]),
+      ...latencyFigures('a drop at 1/100, response', [drop.latenciesMs]),
       ...latencyFigures('  as `capacity` predicts', [predictedMs(rounds)]),
     ];
   } finally {
@@ -146,7 +146,7 @@ async function withStream<Result>(
   }
 }
 
-/** The response times of the drop day that the simulation predicts from the processor times of this run. */
+/** The response times of the drop that the simulation predicts from the processor times of this run. */
 function predictedMs(rounds: readonly Round[]): readonly number[] {
   const cpuMs = (name: ProcessName): number =>
     median(rounds.map(({ cpuMsPerOrder }) => cpuMsPerOrder[name] ?? Number.NaN));
@@ -157,7 +157,7 @@ function predictedMs(rounds: readonly Round[]): readonly number[] {
     databaseCores: 2, // those of the machine of docs/capacity.md
     skuOrdersPerSecond,
   });
-  return simulateOrders(stations, dropDayPerSecond).latenciesMs;
+  return simulateOrders(stations, dropPerSecond).latenciesMs;
 }
 
 function processorTimesMs(suite: BenchContext['suite']): Map<string, number> {
