@@ -1,4 +1,5 @@
 import { Failure } from '../dev/failure.ts';
+import { secondsSince } from '../dev/output/progress.ts';
 
 /** Widths of the columns with the title and the result of a step. */
 const [titleColumns, resultColumns] = [34, 54];
@@ -27,9 +28,7 @@ export class Steps {
   }
 
   done(): void {
-    console.log(
-      `\nAll ${this.count} steps as expected, in ${((performance.now() - this.startedAtMs) / 1000).toFixed(1)} s.`,
-    );
+    console.log(`\nAll ${this.count} steps as expected, in ${secondsSince(this.startedAtMs)}.`);
   }
 }
 

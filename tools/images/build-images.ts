@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { buildSite } from '../dev/build.ts';
 import { Failure, reasonOf } from '../dev/failure.ts';
 import { git } from '../dev/git.ts';
-import { say } from '../dev/output/progress.ts';
+import { say, secondsSince } from '../dev/output/progress.ts';
 import { runOrThrow } from '../dev/run-program.ts';
 import { root, siteDir } from '../dev/settings.ts';
 import { readVersion } from '../release/version.ts';
@@ -97,9 +97,8 @@ async function buildImage(engine: Engine, { name, tag, source, folder }: ImagePl
   // The host's network, so that a registry or proxy on this machine can be used.
   await engine.dockerOrThrow(['build', '--network', 'host', '--tag', image, ...source]);
   const megabytes = (await compressedBytes(engine, image, folder)) / 1e6;
-  const seconds = ((performance.now() - startedAtMs) / 1000).toFixed(1);
   say(
-    `  ${image.padEnd(36)} ${megabytes.toFixed(1).padStart(5)} MB compressed above its base   ${seconds} s`,
+    `  ${image.padEnd(36)} ${megabytes.toFixed(1).padStart(5)} MB compressed above its base   ${secondsSince(startedAtMs)}`,
   );
   if (megabytes > maxCompressedMegabytes)
     throw new Failure(`${image} adds more than ${maxCompressedMegabytes} MB.`);

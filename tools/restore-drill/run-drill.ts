@@ -2,7 +2,7 @@ import type { ServiceName } from '@fulfilment/contracts/permissions';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ChaosSuite, inChaosSuite } from '../chaos/suite/chaos-suite.ts';
 import { eventually } from '../dev/eventually.ts';
-import { say } from '../dev/output/progress.ts';
+import { say, secondsSince } from '../dev/output/progress.ts';
 import type { LostByRestore } from '../chaos/comparison/compare-with-accepted.ts';
 import { formatComparison } from '../chaos/comparison/id-comparison.rules.ts';
 import { adminUrlOf } from '../chaos/suite/context.ts';
@@ -128,10 +128,6 @@ async function recoverAndCompare(
   const lost = await findLost(service, urls);
   if (service === 'store-api') await restorePaymentsAtProvider(urls);
   return { server, lost };
-}
-
-function secondsSince(startMs: number): string {
-  return `${((performance.now() - startMs) / 1_000).toFixed(1)} s`;
 }
 
 /** Drops the databases of the other services, which the backup also contains. */

@@ -10,7 +10,7 @@ const [titleColumns, durationColumns] = [44, 7];
 
 /** Prints each step of a long command with its duration, and every 10 s that it still runs. */
 export class Progress {
-  private readonly startedAtMs = Date.now();
+  private readonly startedAtMs = performance.now();
   private readonly print: PrintLine;
 
   constructor(print: PrintLine = say) {
@@ -18,7 +18,7 @@ export class Progress {
   }
 
   async step<T>(title: string, work: (note: PrintLine) => Promise<T>): Promise<T> {
-    const startedAtMs = Date.now();
+    const startedAtMs = performance.now();
     const reminder = setInterval(
       () => this.print(`  … ${title} (${secondsSince(startedAtMs)})`),
       reminderIntervalMs,
@@ -45,6 +45,7 @@ function lineOf(title: string, startedAtMs: number): string {
   return `${title.padEnd(titleColumns)} ${secondsSince(startedAtMs).padStart(durationColumns)}`;
 }
 
-function secondsSince(startMs: number): string {
-  return `${((Date.now() - startMs) / 1000).toFixed(1)} s`;
+/** @param startedAtMs of the clock of `performance.now` */
+export function secondsSince(startedAtMs: number): string {
+  return `${((performance.now() - startedAtMs) / 1000).toFixed(1)} s`;
 }

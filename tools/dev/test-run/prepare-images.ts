@@ -1,3 +1,4 @@
+import { secondsSince } from '../output/progress.ts';
 import { runProgram } from '../run-program.ts';
 import { root, toolArguments } from '../settings.ts';
 import { type CommandResults, noResults } from './test-results.ts';
@@ -30,8 +31,8 @@ export function prepareImages(): { readonly verify: () => Promise<CommandResults
       const startedAtMs = performance.now();
       endInput();
       const { code, output } = await running;
-      const seconds = ((performance.now() - startedAtMs) / 1_000).toFixed(0);
-      const title = `\nContainer images (npm run images -- --verify): ${seconds} s after the other tests`;
+      const duration = secondsSince(startedAtMs);
+      const title = `\nContainer images (npm run images -- --verify): ${duration} after the other tests`;
       const lines = [title, ...output.trimEnd().split('\n')];
       if (code === 0) return { results: noResults, lines };
       const failure = 'Container images: NOT VERIFIED, because the verification failed.';

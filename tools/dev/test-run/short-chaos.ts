@@ -1,4 +1,5 @@
 import { systemPackages } from '../dependencies/choose.ts';
+import { secondsSince } from '../output/progress.ts';
 import { runProgram } from '../run-program.ts';
 import { root, toolArguments } from '../settings.ts';
 import { type CommandResults, noResults } from './test-results.ts';
@@ -24,8 +25,8 @@ export async function runShortChaos(): Promise<CommandResults> {
     toolArguments('chaos/chaos.ts', '--short', '--built', '--seed', String(seed)),
     { cwd: root, timeoutMs },
   );
-  const seconds = ((performance.now() - startedAtMs) / 1_000).toFixed(0);
-  const title = `Faults under load, during the end-to-end tests (npm run chaos -- --short): ${seconds} s`;
+  const duration = secondsSince(startedAtMs);
+  const title = `Faults under load, during the end-to-end tests (npm run chaos -- --short): ${duration}`;
   const results = code === 0 ? { passed: 1, failures: [] } : { passed: 0, failures: [title] };
   return { results, lines: [title, ...output.trimEnd().split('\n')] };
 }
