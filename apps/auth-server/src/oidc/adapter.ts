@@ -4,6 +4,7 @@ import Provider, { type Adapter, type AdapterFactory, type AdapterPayload, error
 import { originOf } from '../audit/audit-log.js';
 import { openClientSecret } from '../registration/client-secret.js';
 import { storeClient } from '../registration/store-client.js';
+import { isMfaAuthenticated } from '../second-factor/authentication-methods.js';
 import { isStorableText } from '../http/storable-text.js';
 import { hasSecretId, isFamilyMember, storedId } from '../tokens/stored-models.rules.js';
 import { sessionNotEndedSql } from '../tokens/stored-rows.js';
@@ -19,17 +20,18 @@ const upsert = statement(
    ON CONFLICT (model, id) DO UPDATE SET payload = EXCLUDED.payload, account_id = EXCLUDED.account_id,
      session_uid = EXCLUDED.session_uid, expires_at = EXCLUDED.expires_at`,
 );
-// No code is added to an ended family, or for a sign-in with an old password: a new password ends the
-// families that it finds, and one may begin before it is committed. The locks wait for both, in the order of
-// a new password.
+// No code is added to an ended family. Nor is one if the person got a new password, or the role global_admin
+// without a second factor, after the session was checked: both end the families that they find, and this
+// family may have begun before their commit. The locks wait for these changes, and are taken in their order.
 const insertCode = statement(
   'oidc.insert-code',
   `WITH person AS MATERIALIZED (
-     SELECT (:payload::jsonb ->> 'authTime')::bigint < extract(epoch FROM password_changed_at) AS has_new_password
+     SELECT (:payload::jsonb ->> 'authTime')::bigint < extract(epoch FROM password_changed_at)
+       OR (global_admin AND :lacks_factor_of_admins) AS must_sign_in
      FROM users WHERE id = :account_id::text::uuid FOR SHARE)
    INSERT INTO oidc_model (${columns}) SELECT ${parameters}
    FROM person CROSS JOIN LATERAL (
-     SELECT 1 FROM oidc_model WHERE model = 'Grant' AND id = :grant_id AND NOT person.has_new_password
+     SELECT 1 FROM oidc_model WHERE model = 'Grant' AND id = :grant_id AND NOT person.must_sign_in
      FOR KEY SHARE) AS family`,
 );
 const insertOnce = statement(
@@ -66,16 +68,20 @@ class ModelAdapter implements Adapter {
 
   async upsert(id: string, payload: AdapterPayload): Promise<void> {
     const row = rowOf(this.model, id, payload);
-    if (isFamilyMember(this.model)) return this.addMember(row);
+    if (isFamilyMember(this.model)) return this.addMember(row, payload);
     if (this.model === 'ReplayDetection') return this.addDpopProof(row);
     await this.run(upsert, valuesOf(row));
   }
 
   /** Adds a token to its family: at the commit of a unit of work; a code, which has no unit, immediately. */
-  private async addMember(row: NewRow): Promise<void> {
-    const { deferredTokens } = this.dependencies.unitOfWork;
-    if (deferredTokens !== undefined) deferredTokens.add(row, Provider.ctx?.oidc.entities.Grant?.roleVersion);
-    else if ((await this.run(insertCode, valuesOf(row))) === 0) throw new FamilyEnded();
+  private async addMember(row: NewRow, { amr }: AdapterPayload): Promise<void> {
+    const { factors, unitOfWork } = this.dependencies;
+    const { deferredTokens } = unitOfWork;
+    if (deferredTokens !== undefined)
+      return deferredTokens.add(row, Provider.ctx?.oidc.entities.Grant?.roleVersion);
+    const lacksFactor = factors.isRequiredByRole({ global_admin: true }) && !isMfaAuthenticated(amr);
+    const values = { ...valuesOf(row), lacks_factor_of_admins: lacksFactor };
+    if ((await this.run(insertCode, values)) === 0) throw new FamilyEnded();
   }
 
   private async addDpopProof(row: NewRow): Promise<void> {

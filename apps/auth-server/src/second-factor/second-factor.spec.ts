@@ -1,3 +1,4 @@
+import { untilLockWaits } from '@fulfilment/database/testing';
 import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
 import { ageSecondFactorSetup, movePasswordChangeAfterSignIns } from '../test/backdate.fixture.js';
 import { signInPageField } from '../test/account-pages.fixture.js';
@@ -222,6 +223,21 @@ describe('a global admin, where a second factor is required', () => {
     );
     expect(rejected.status).toBe(403);
     expect((await submitPassword(server, email)).text).toContain('Enter your code');
+  });
+
+  it('gets no code for a session with only the password, if the person becomes one during the authorization', async () => {
+    const { email } = await newUser(server, {}); // in no organisation
+    const browser = new FormBrowser(server);
+    await submitPassword(server, email, browser);
+    const { url } = await (await App.dashboard(server)).request('openid offline_access');
+    const setRole = testStatement('UPDATE users SET global_admin = true WHERE email = $1');
+    const { authorizing } = await server.database.transaction(async (tx) => {
+      await tx.run(setRole, [email]);
+      const authorizing = browser.get(url);
+      await Promise.race([authorizing, untilLockWaits(server.database)]); // after the checks of the session
+      return { authorizing };
+    });
+    expect((await authorizing).url.searchParams.get('error')).toBe('invalid_grant');
   });
 
   it('begins the sign-in again when the second factor was reset before the end of the sign-in', async () => {
