@@ -38,8 +38,8 @@ export interface TokenWriteResult {
 }
 
 /**
- * Writes the tokens of exchanges and refreshes of several requests in one statement, atomically for each
- * request. LATERAL and LIMIT force index lookups even if the table's statistics are out of date.
+ * Writes the tokens of an exchange, or of one or several refreshes, atomically for each request. LATERAL and
+ * LIMIT force index lookups even if the table's statistics are out of date.
  */
 const writeTokens = statement(
   'oidc.write-tokens',
@@ -90,7 +90,7 @@ const findStored = statement('oidc.find-stored', 'SELECT 1 FROM oidc_model WHERE
 const resolveTimeoutMs = 8_000;
 const retryDelayMs = 50;
 
-/** Stores the token writes of concurrent requests in shared statements, each of which is one commit. */
+/** Stores the token writes of concurrent refreshes in shared statements, each of which is one commit. */
 export class TokenWriter {
   private readonly loader: BatchLoader<TokenWrite, TokenWriteResult>;
 
