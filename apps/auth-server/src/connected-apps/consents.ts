@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database, pipelined, statement, type Transaction } from '@fulfilment/database';
 import { Outbox } from '@fulfilment/messaging';
 import { publishCreators } from '../creator-snapshots/publish-creators.js';
+import { validConsentSql } from '../creator-snapshots/valid-consent.sql.js';
 import { identityDigest, identityOf, type IdentifiedClient } from '../registration/client-identity.rules.js';
 import type { Consent } from './covering-consent.rules.js';
 
@@ -40,18 +41,14 @@ const find = statement(
   'consents.find',
   `SELECT 1 FROM consents WHERE user_id = $1 AND client_id = $2 AND creator_id IS NOT DISTINCT FROM $3::uuid FOR KEY SHARE`,
 );
-// A consent for a creator is valid while the person belongs to its organisation, and one without a creator is
-// valid while the person can act for no creator.
+// Valid consents. One without a creator is valid while the person can act for no creator.
 const list = statement(
   'consents.list',
   `SELECT creator_id, scopes FROM consents
    WHERE user_id = $1 AND client_id = $2 AND CASE
      WHEN creator_id IS NULL THEN NOT EXISTS (
        SELECT 1 FROM creators JOIN memberships USING (organisation_id) WHERE memberships.user_id = $1)
-     ELSE EXISTS (
-       SELECT 1 FROM creators JOIN memberships USING (organisation_id)
-       WHERE creators.id = consents.creator_id AND memberships.user_id = $1)
-   END`,
+     ELSE ${validConsentSql('consents')} END`,
 );
 /** Deletes a person's consents for one client, for all creators. */
 export const deleteConsentsOfUserAndClient = statement(
