@@ -108,7 +108,10 @@ class ModelAdapter implements Adapter {
     };
   }
 
-  /** Finds a session, without its `jti`: only the browser's cookie has this secret. */
+  /**
+   * Finds a session, without its `jti`: only the browser's cookie has this secret. Called for interactions,
+   * which have no unit of work.
+   */
   async findByUid(uid: string): Promise<AdapterPayload | undefined> {
     if (!isStorableText(uid)) return undefined;
     const sql = await this.dependencies.unitOfWork.openForWrites();

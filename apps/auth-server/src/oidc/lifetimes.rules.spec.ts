@@ -1,15 +1,6 @@
-import {
-  grantLifetimeSeconds,
-  lifetimeSeconds,
-  numericDate,
-  refreshTokenLifetimeSeconds,
-} from './lifetimes.rules.js';
+import { grantLifetimeSeconds, lifetimeSeconds, refreshTokenLifetimeSeconds } from './lifetimes.rules.js';
 
 const daySeconds = 24 * 3600;
-
-it('a numeric date has whole seconds, rounded down', () => {
-  expect(numericDate(new Date('1970-01-01T01:00:01.999Z'))).toBe(3601);
-});
 
 it('a refresh extends the refresh token by 30 days, up to the 90 days of its family, and by at least a second', () => {
   expect(refreshTokenLifetimeSeconds(0, 0)).toBe(30 * daySeconds);

@@ -3,11 +3,6 @@ import { accessTokenLifetimeSeconds } from '@fulfilment/contracts';
 const hourSeconds = 3600;
 const daySeconds = 24 * hourSeconds;
 
-/** Returns a moment in whole seconds since 1970, as sessions and tokens store it (RFC 7519 §2). */
-export function numericDate(moment: Date): number {
-  return Math.floor(moment.getTime() / 1000);
-}
-
 /**
  * Lifetimes in seconds. A refresh token that is not used expires after `refreshToken` (RFC 9700 §4.14.2), and
  * at the latest with its family.

@@ -21,12 +21,7 @@ import { validateClientMetadata } from './clients/validate-client-metadata.js';
 import { isOriginOfClient } from './clients/cors.rules.js';
 import { claimsOfScopes, currentOrganisationClaims, findAccount } from './find-account.js';
 import { allowIntrospection } from './introspection/introspection-policy.js';
-import {
-  grantLifetimeSeconds,
-  lifetimeSeconds,
-  numericDate,
-  refreshTokenLifetimeSeconds,
-} from './lifetimes.rules.js';
+import { grantLifetimeSeconds, lifetimeSeconds, refreshTokenLifetimeSeconds } from './lifetimes.rules.js';
 import { addMiddleware } from './middleware.js';
 import type { ProviderDependencies } from './provider-dependencies.js';
 
@@ -110,7 +105,7 @@ function protocol({ responseTimestamps, clock, unitOfWork }: ProviderDependencie
       AccessToken: lifetimeSeconds.accessToken,
       IdToken: lifetimeSeconds.idToken,
       RefreshToken: (_ctx, token) => {
-        const now = numericDate(clock());
+        const now = Math.floor(clock().getTime() / 1000);
         const familyStartedAt = token.iiat ?? now; // when the first refresh token was issued
         return refreshTokenLifetimeSeconds(familyStartedAt, now);
       },

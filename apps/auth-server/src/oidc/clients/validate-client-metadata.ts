@@ -8,8 +8,9 @@ import {
 } from '../../registration/client-registration.rules.js';
 
 /**
- * Validates and completes the metadata of a registration, or of a later change (RFC 7592). oidc-provider also
- * calls it for clients that are read from storage: they have no request, and stay as stored.
+ * Validates and completes all metadata of a registration, or of a later change (RFC 7592). oidc-provider
+ * calls it once for each extra member (provider.ts), and also for clients that are read from storage: they
+ * have no request, and stay as stored.
  */
 export function validateClientMetadata(
   ctx: KoaContextWithOIDC | undefined,

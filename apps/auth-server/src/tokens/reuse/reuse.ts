@@ -18,9 +18,9 @@ export function shouldRevokeFamily(timestamps: ResponseTimestampStore, unitOfWor
     const { route, entities } = ctx.oidc;
     if (route === 'revocation') return entities.AccessToken === undefined;
     if (route !== 'token') return true; // a sign-out
-    const isRace = await hasLostRace(ctx, timestamps);
-    await auditReuse(ctx, unitOfWork, isRace ? 'token_race_lost' : 'token_reused');
-    return !isRace;
+    const lostRace = await hasLostRace(ctx, timestamps);
+    await auditReuse(ctx, unitOfWork, lostRace ? 'token_race_lost' : 'token_reused');
+    return !lostRace;
   };
 }
 
