@@ -37,7 +37,7 @@ export const changeRoleOptions = z
     message: 'must not be given because a global_admin belongs to no organisation',
     path: ['organisation'],
   });
-export type RoleChange = z.infer<typeof changeRoleOptions>;
+type RoleChange = z.infer<typeof changeRoleOptions>;
 
 const readOrganisations = statement(
   'users.organisations',

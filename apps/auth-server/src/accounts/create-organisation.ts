@@ -11,7 +11,7 @@ export const createOrganisationOptions = z.object({
     .regex(/^[a-z0-9_]{1,64}$/, 'must be 1 to 64 characters of a-z, 0-9 and _')
     .optional(),
 });
-export type NewOrganisation = z.infer<typeof createOrganisationOptions>;
+type NewOrganisation = z.infer<typeof createOrganisationOptions>;
 
 const idBytes = 10;
 

@@ -11,7 +11,7 @@ import { lockUser } from '../users/find-user.js';
 const disable = statement('users.disable', 'UPDATE users SET disabled_at = now() WHERE id = $1');
 const enable = statement('users.enable', 'UPDATE users SET disabled_at = NULL WHERE id = $1');
 
-export interface DisabledUser {
+interface DisabledUser {
   readonly user_id: string;
   readonly disabled: boolean;
   readonly tokens_ended: number;

@@ -4,7 +4,7 @@ import { findUser } from '../users/find-user.js';
 import type { AuditEvent } from './audit-log.js';
 
 /** Filters; an omitted one matches everything. */
-export interface AuditQuery {
+interface AuditQuery {
   readonly event?: AuditEvent | undefined;
   /** UUID of a user, who may be redacted, or the current e-mail address. */
   readonly user?: string | undefined;
@@ -20,7 +20,7 @@ export interface AuditQuery {
 }
 
 /** `<time in microseconds since 1970>.<column position>`; the latter orders records of the same time. */
-export type AuditPosition = string;
+type AuditPosition = string;
 
 export interface AuditRecord {
   readonly at: Date;
@@ -33,7 +33,7 @@ export interface AuditRecord {
   readonly details: Readonly<Record<string, unknown>>;
 }
 
-export interface AuditPage {
+interface AuditPage {
   /** The records, the newest last. */
   readonly events: readonly AuditRecord[];
   /** Pass it as `before` of the next query to read older records; null when there are none. */

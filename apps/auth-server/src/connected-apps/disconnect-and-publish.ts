@@ -5,7 +5,7 @@ import { publishCreators } from '../creator-snapshots/publish-creators.js';
 import { validConsentSql } from '../creator-snapshots/valid-consent.sql.js';
 
 /** Selects connections of a person: all, those of one app, or those to the creators of one organisation. */
-export interface Connections {
+interface Connections {
   readonly userId: string;
   readonly clientId?: string;
   readonly organisationId?: string;

@@ -26,7 +26,7 @@ export const changeCreatorOptions = z
     taxInterviewCompleted: options['tax-interview'],
     settlementCurrency: options['settlement-currency'],
   }));
-export type CreatorChange = Partial<z.output<typeof changeCreatorOptions>> & { readonly creator: string };
+type CreatorChange = Partial<z.output<typeof changeCreatorOptions>> & { readonly creator: string };
 
 const updateCreator = statement(
   'creators.change',

@@ -5,7 +5,7 @@ import type { PublishedRow } from '../creator-snapshots/creator-snapshot.js';
 import { creatorNotFoundError, requireCreatorId } from './parse-creator-id.js';
 import { publishAndAuditChange } from './publish-and-audit-change.js';
 
-export interface RedactedCreator {
+interface RedactedCreator {
   readonly uuid: string;
   /** Public `crt_` id of the Store API. */
   readonly id: string;

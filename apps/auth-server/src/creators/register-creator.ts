@@ -29,7 +29,7 @@ export const createCreatorOptions = z
     settlement_currency: options['settlement-currency'],
     test: options.test,
   }));
-export type NewCreator = z.output<typeof createCreatorOptions>;
+type NewCreator = z.output<typeof createCreatorOptions>;
 
 export interface RegisteredCreator {
   readonly uuid: string;

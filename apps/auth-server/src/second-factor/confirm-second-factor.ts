@@ -7,7 +7,7 @@ import type { SecondFactors } from './second-factors.js';
 
 const lockUser = statement('second-factors.lock-user', 'SELECT FROM users WHERE id = $1 FOR KEY SHARE');
 
-export interface SecondFactorConfirmation {
+interface SecondFactorConfirmation {
   readonly userId: string;
   readonly code: string;
   /** Session of the browser, which stays signed in; undefined when it has none. */

@@ -14,7 +14,7 @@ import { type CheckResult, nothingToVerify } from './check-result.js';
 import { findTimeStep, totpSecretBytes } from './totp.rules.js';
 
 /** State of an account's second factor. */
-export interface SecondFactorState {
+interface SecondFactorState {
   readonly confirmed: boolean;
   /** Whether a set-up waits for its first code. */
   readonly setupOpen: boolean;

@@ -9,7 +9,7 @@ interface Key {
   readonly id: string;
 }
 
-export interface StoredRow {
+interface StoredRow {
   readonly payload: AdapterPayload;
   /** When the token was consumed, in seconds since 1970; null before that. */
   readonly consumed: number | null;

@@ -27,7 +27,7 @@ interface VerifiedCredentials extends Credentials {
 }
 
 /** Result of a lookup by e-mail address. */
-export interface EmailLookup {
+interface EmailLookup {
   /** Equal for all spellings of the same account. */
   readonly canonical: string;
   /** Undefined when the account does not exist or is disabled. */

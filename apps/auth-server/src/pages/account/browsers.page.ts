@@ -5,7 +5,7 @@ import { browserName } from '../../sessions/browser-name.js';
 import type { BrowserSession } from '../../sessions/browser-sessions.js';
 import type { Page } from '../page.js';
 
-export interface BrowsersView {
+interface BrowsersView {
   readonly browsers: readonly BrowserSession[];
   /** Session of the browser that shows the page. */
   readonly currentUid: string;

@@ -3,7 +3,7 @@ import { accountPage, type AccountContext, type Notice } from './account.page.js
 import { csrfField } from '../form-tokens.js';
 import type { Page } from '../page.js';
 
-export interface OverviewView {
+interface OverviewView {
   readonly name: string | null;
   /** Description of the organisation and the role; undefined without an organisation. */
   readonly actsFor: string | undefined;

@@ -5,7 +5,7 @@ import { csrfField } from '../form-tokens.js';
 import type { Page } from '../page.js';
 import { codeField } from '../second-factor-parts.js';
 
-export interface SecurityView {
+interface SecurityView {
   readonly hasSecondFactor: boolean;
   readonly recoveryCodesLeft: number;
   /** Whether the person's role requires a second factor. */

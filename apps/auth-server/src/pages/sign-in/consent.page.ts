@@ -5,7 +5,7 @@ import { csrfField } from '../form-tokens.js';
 import { type Page, page } from '../page.js';
 import type { InteractionContext } from './interaction-context.js';
 
-export interface ConsentView extends InteractionContext {
+interface ConsentView extends InteractionContext {
   /** Whether the operator created the client; all other clients registered themselves. */
   readonly verified: boolean;
   /** Description of where the person is sent. */

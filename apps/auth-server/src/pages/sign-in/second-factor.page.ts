@@ -6,7 +6,7 @@ import { codeField, recoveryCodeList, type SecondFactorSetup, setupSteps } from 
 import type { InteractionContext } from './interaction-context.js';
 
 /** The second step of a sign-in. */
-export interface SecondFactorView extends InteractionContext {
+interface SecondFactorView extends InteractionContext {
   readonly problem?: FormProblem | undefined;
 }
 

@@ -4,7 +4,7 @@ import { csrfField } from '../form-tokens.js';
 import { type Page, page } from '../page.js';
 import type { InteractionContext } from './interaction-context.js';
 
-export interface SignInView extends InteractionContext {
+interface SignInView extends InteractionContext {
   readonly email: string;
   readonly problem?: FormProblem;
 }

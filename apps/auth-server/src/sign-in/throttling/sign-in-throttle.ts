@@ -40,7 +40,7 @@ export type Guess<Result> =
 type FinalDecision = Exclude<GuessDecision, { kind: 'wait' }>;
 
 /** Origin of a guess, and its audit record if it is locked. */
-export interface GuessContext {
+interface GuessContext {
   readonly origin: Origin;
   readonly auditIfLocked: AuditEntry;
 }
