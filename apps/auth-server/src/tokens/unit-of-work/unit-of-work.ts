@@ -17,9 +17,9 @@ interface Unit {
 
 /**
  * Makes the writes of oidc-provider in one request atomic (ADR 10, ADR 12). `run` begins a unit, and the
- * other methods add to the unit of the current request. At its end one statement writes the tokens. That of a
- * refresh is its own transaction. Only a request with other writes, such as the audit record of an exchange or
- * the end of a family, opens one.
+ * other methods add to the unit of the current request. At its end one statement writes the tokens. That of
+ * a refresh is its own transaction. Only a request with other writes, such as the audit record of an exchange
+ * or the end of a family, opens one.
  */
 @Injectable()
 export class UnitOfWork {
