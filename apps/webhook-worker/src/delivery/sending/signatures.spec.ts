@@ -3,7 +3,7 @@ import { statement } from '@fulfilment/database';
 import { isKnownEvent, isTestEvent, verifyWebhook } from '@fulfilment/webhook-verifier';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { hmacKeys } from '../../subscriptions/keys/signing-keys.js';
+import { hmacKeysOf } from '../../subscriptions/keys/signing-keys.js';
 import { setUpWorker } from '../../test/worker-setup.fixture.js';
 import { serviceSignature } from './sign.rules.js';
 
@@ -35,7 +35,7 @@ describe('the signature of a delivery', () => {
     const body = Buffer.from(vector.body_base64, 'base64');
     const previous = vector.headers['X-Service-Signature-Previous'];
     const ours = vector.secrets.map((secret) =>
-      serviceSignature(hmacKeys(Buffer.from(secret)), seconds, body),
+      serviceSignature(hmacKeysOf(Buffer.from(secret)), seconds, body),
     );
     expect(ours.some((own) => own === header || own === previous)).toBe(true);
   });
@@ -46,7 +46,7 @@ describe('the signature of a delivery', () => {
       const { header, seconds } = signatureOf(vector);
       const body = Buffer.from(vector.body_base64, 'base64');
       for (const secret of vector.secrets)
-        expect(serviceSignature(hmacKeys(Buffer.from(secret)), seconds, body)).not.toBe(header);
+        expect(serviceSignature(hmacKeysOf(Buffer.from(secret)), seconds, body)).not.toBe(header);
     },
   );
 });

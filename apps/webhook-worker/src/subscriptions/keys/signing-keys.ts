@@ -17,7 +17,7 @@ export interface HmacKeys {
   readonly standard: KeyObject;
 }
 
-export function hmacKeys(secret: Buffer): HmacKeys {
+export function hmacKeysOf(secret: Buffer): HmacKeys {
   const service = createSecretKey(secret);
   const bytes = standardKeyBytes(secret.toString('utf8'));
   return { service, standard: bytes === undefined ? service : createSecretKey(bytes) };
@@ -43,7 +43,7 @@ export class SigningKeys {
 
   /** Returns the HMAC keys of a secret. @throws UnreadableSecret */
   getHmacKeys(sealed: Buffer, subscriptionId: string): HmacKeys {
-    return this.open(this.hmacKeys, sealed, subscriptionId, hmacKeys);
+    return this.open(this.hmacKeys, sealed, subscriptionId, hmacKeysOf);
   }
 
   /** Returns the private key of a key pair. @throws UnreadableSecret */
