@@ -25,6 +25,7 @@ import {
   distinctEvents,
   maxInFlightLimit,
   maxSubscriptions,
+  maxSubscriptionsOfCreator,
 } from './subscription.rules.js';
 import type { SubscriptionView } from './subscription.shapes.js';
 import {
@@ -34,15 +35,15 @@ import {
   subscriptionView,
 } from './subscription.view.js';
 
-// Serialises creations of one owner, so that concurrent requests cannot exceed the limit.
+// Serialises creations for one creator, so that concurrent requests cannot exceed the limits.
 const serialiseCreation = statement(
   'subscriptions.serialise-creation',
-  `SELECT pg_advisory_xact_lock(hashtextextended($1::text || ' ' || $2::text, ${lockSeeds.subscriptionLimit}))`,
+  `SELECT pg_advisory_xact_lock(hashtextextended($1::text, ${lockSeeds.subscriptionLimit}))`,
 );
 const count = statement(
   'subscriptions.count',
-  `SELECT count(*) AS count FROM webhook_subscriptions
-   WHERE creator_id = $1 AND client_id = $2 AND deleted_at IS NULL`,
+  `SELECT count(*) AS "ofCreator", count(*) FILTER (WHERE client_id = $2) AS "ofClient"
+   FROM webhook_subscriptions WHERE creator_id = $1 AND deleted_at IS NULL`,
 );
 const insert = statement(
   'subscriptions.insert',
@@ -69,7 +70,8 @@ export class CreateSubscription {
    * @param key idempotency key; with it, a repeated request creates no second subscription
    * @throws Forbidden when the access is not connected to a creator, or is revoked
    * @throws ValidationFailed on an unknown event or a URL that is not allowed
-   * @throws Conflict when the owner already has 50 subscriptions, or the key was used with another body
+   * @throws Conflict when the owner already has 50 subscriptions, or the creator 1000 of all clients, or when
+   *   the key was used with another body
    * @throws RateLimited after too many URLs of the owner with a private host name
    */
   async run(
@@ -88,7 +90,7 @@ export class CreateSubscription {
     const known = await this.database.transaction(async (tx) => {
       await requireAccess(tx, owner, caller.tokenIssuedAt);
       const created = request === undefined ? undefined : await findCreated<SubscriptionView>(tx, request);
-      if (created === undefined) await requireBelowLimit(tx, owner);
+      if (created === undefined) await requireBelowLimits(tx, owner);
       return created;
     });
     if (known === undefined) await this.checkSubscription.checkHostName(owner, input.url);
@@ -127,8 +129,8 @@ export class CreateSubscription {
     input: CreateSubscriptionDto,
   ): Promise<SubscriptionRow> {
     const { creatorId, clientId } = owner;
-    await tx.run(serialiseCreation, [creatorId, clientId]);
-    await requireBelowLimit(tx, owner);
+    await tx.run(serialiseCreation, [creatorId]);
+    await requireBelowLimits(tx, owner);
     const id = uuidv7();
     const row = await tx.row<SubscriptionRow>(insert, {
       id,
@@ -158,8 +160,13 @@ async function requireAccess(
 }
 
 /** @throws Conflict */
-async function requireBelowLimit(tx: Transaction, { creatorId, clientId }: Owner): Promise<void> {
-  const existing = await tx.row<{ count: number }>(count, [creatorId, clientId]);
-  if ((existing?.count ?? 0) >= maxSubscriptions)
+async function requireBelowLimits(tx: Transaction, { creatorId, clientId }: Owner): Promise<void> {
+  const existing = await tx.row<{ ofCreator: number; ofClient: number }>(count, [creatorId, clientId]);
+  if (existing === undefined) throw new Error('PostgreSQL returned no count.');
+  if (existing.ofClient >= maxSubscriptions)
     throw new Conflict(`There are already ${maxSubscriptions} webhook subscriptions. Delete one first.`);
+  if (existing.ofCreator >= maxSubscriptionsOfCreator)
+    throw new Conflict(
+      `The apps of the creator already have ${maxSubscriptionsOfCreator} webhook subscriptions.`,
+    );
 }

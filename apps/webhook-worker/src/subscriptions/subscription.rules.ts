@@ -3,6 +3,11 @@ import type { ErrorDetail } from '@fulfilment/error-envelope';
 
 /** Maximum number of subscriptions of a client for one creator, including disabled ones. */
 export const maxSubscriptions = 50;
+/**
+ * Maximum number of subscriptions of all clients for one creator. It bounds the deliveries of an event, which
+ * are written in one statement for the whole service.
+ */
+export const maxSubscriptionsOfCreator = 1_000;
 
 /** Version of new payloads. A subscription keeps the version it was created with. */
 export const currentApiVersion = '2026-11-01';
@@ -28,7 +33,7 @@ const eventGroups = ['*', 'order.*', 'product.*'] as const;
 
 /** The names that a subscription may list. */
 export const subscribableNames = [...webhookEvents, ...eventGroups] as const;
-export type SubscribableName = (typeof subscribableNames)[number];
+type SubscribableName = (typeof subscribableNames)[number];
 
 function isSubscribable(name: unknown): name is SubscribableName {
   return subscribableNames.some((each) => each === name);

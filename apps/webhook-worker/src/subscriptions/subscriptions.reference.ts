@@ -21,7 +21,7 @@ export const createSubscription = {
   tag,
   summary: 'Subscribe to events',
   description:
-    'Creates a subscription of the connected creator and this client. It receives events that happen from now on. The limit is 50 subscriptions, including disabled ones. A repeated request creates another subscription, unless it has the same `idempotency-key`.',
+    'Creates a subscription of the connected creator and this client. It receives events that happen from now on. The limit is 50 subscriptions, including disabled ones, and 1000 of all apps of the creator. A repeated request creates another subscription, unless it has the same `idempotency-key`.',
   body: {
     tracking: {
       summary: 'Track packages',
@@ -46,7 +46,7 @@ export const createSubscription = {
       ),
     },
     {
-      when: 'There are already 50 subscriptions.',
+      when: 'There are already 50 subscriptions, or 1000 of all apps of the creator.',
       example: new Conflict('There are already 50 webhook subscriptions. Delete one first.'),
     },
     ...keyConflicts,

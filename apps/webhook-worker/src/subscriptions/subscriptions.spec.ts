@@ -6,6 +6,12 @@ const given = setUpWorker({ ALLOW_LOOPBACK_TARGETS: 'false' });
 
 const url = 'https://8.8.8.8/hook';
 const input = { url, events: ['order.created', 'product.in_stock'], secret: 's' };
+const subscribeOtherClients = statement(
+  'test.subscribe-other-clients',
+  `INSERT INTO webhook_subscriptions (id, creator_id, client_id, url, events, secret, api_version, status)
+   SELECT gen_random_uuid(), $1, 'client ' || n, 'https://shop.example/', '{order.created}', 'x', 'v', 'active'
+   FROM generate_series(1, $2) AS n`,
+);
 const readNewestSecret = statement(
   'test.read-newest-secret',
   'SELECT secret FROM webhook_subscriptions ORDER BY created_at DESC LIMIT 1',
@@ -137,6 +143,16 @@ describe('POST /v1/webhooks', () => {
     const { body } = await client.get().expect(200);
     await client.delete(body.data[0].id).expect(204);
     await client.post(input).expect(201);
+  });
+
+  it('rejects a subscription with 409 while the clients of its creator have 1000, also for concurrent requests', async () => {
+    const one = await given.client();
+    const { creatorId } = one;
+    const other = await given.client({ creator_id: creatorId });
+    await given.stores.database.run(subscribeOtherClients, [creatorId, 999]);
+    const responses = await Promise.all([one.post(input), other.post(input)]);
+    expect(responses.map(({ status }) => status).toSorted()).toEqual([201, 409]);
+    await (await given.client()).post(input).expect(201);
   });
 
   it('returns 403 for a token without a creator; GET then returns an empty list', async () => {

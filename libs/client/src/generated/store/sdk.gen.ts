@@ -290,7 +290,7 @@ export const listWebhooks = <ThrowOnError extends boolean = true>(
 /**
  * Subscribe to events
  *
- * Creates a subscription of the connected creator and this client. It receives events that happen from now on. The limit is 50 subscriptions, including disabled ones. A repeated request creates another subscription, unless it has the same `idempotency-key`.
+ * Creates a subscription of the connected creator and this client. It receives events that happen from now on. The limit is 50 subscriptions, including disabled ones, and 1000 of all apps of the creator. A repeated request creates another subscription, unless it has the same `idempotency-key`.
  */
 export const createWebhook = <ThrowOnError extends boolean = true>(
   options: Options<CreateWebhookData, ThrowOnError>,

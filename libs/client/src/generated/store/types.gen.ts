@@ -2822,7 +2822,7 @@ export type CreateWebhookErrors = {
     code?: 'FORBIDDEN';
   };
   /**
-   * There are already 50 subscriptions.
+   * There are already 50 subscriptions, or 1000 of all apps of the creator.
    *
    * The `idempotency-key` was used with a different body (`body_mismatch`).
    *
