@@ -46,6 +46,17 @@ describe('tracing', () => {
   /** An export that gets no response must not keep the test process alive. */
   const withoutResponse = { exportTimeoutMs: 300 };
 
+  it('counts dropped spans from 0, so that the first one is an increase', async () => {
+    metrics.resetMetrics();
+    const tracing = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' });
+    const values = (await metrics.getSingleMetric('trace_spans_dropped_total')?.get())?.values ?? [];
+    expect(values.map(({ labels, value }) => [labels['reason'], value])).toEqual([
+      ['queue_full', 0],
+      ['export_failed', 0],
+    ]);
+    await tracing.stop();
+  });
+
   it('sends spans to the collector, with the headers and the name of the service', async () => {
     const collector = await otlpCollector();
     const tracing = await start({

@@ -41,6 +41,8 @@ export async function startTracing(
 ): Promise<Tracing> {
   const url = collectorUrl(settings);
   if (url === undefined) return { stop: () => Promise.resolve() };
+  // The first dropped spans are then an increase, which the alert needs.
+  for (const reason of ['queue_full', 'export_failed']) dropped.inc({ reason }, 0);
   const [{ BatchSpanProcessor }, { OTLPTraceExporter }, resources] = await Promise.all([
     import('@opentelemetry/sdk-trace'),
     import('@opentelemetry/exporter-trace-otlp-proto'),
