@@ -1,6 +1,9 @@
 import { statement } from '@fulfilment/database';
+import { NotFound } from '@fulfilment/error-envelope';
+import { jest } from '@jest/globals';
 import { visibleHeaders } from '../delivery/settlement/settlement.rules.js';
 import { orderCreated, haveStatuses } from '../test/webhook-worker.fixture.js';
+import { ReadDeliveries } from './read-deliveries.js';
 import { setUpWorker } from '../test/worker-setup.fixture.js';
 
 const given = setUpWorker();
@@ -45,5 +48,24 @@ describe('a delivery with thousands of attempts', () => {
   it('has a representation of less than 4 MiB, whatever the responses were', async () => {
     const read = await withAttempts(3_000, Buffer.alloc(4_096, 1), '\ufffd'.repeat(1_024));
     expect(Buffer.byteLength((await read()).text)).toBeLessThan(4 * 1024 * 1024);
+  });
+});
+
+describe('requests for deliveries', () => {
+  it('are handled twelve at a time, and rejected with 503 while a hundred more wait', async () => {
+    const { client, id } = await given.subscriber();
+    const open = Promise.withResolvers<never>();
+    const findOne = jest.spyOn(given.worker.app.get(ReadDeliveries), 'findOne').mockReturnValue(open.promise);
+    const rejected = Promise.withResolvers<void>();
+    const statuses = Array.from({ length: 12 + 100 + 1 }, async () => {
+      const { status } = await client.get(`/${id}/deliveries/whd_00000000000000000000000000`);
+      if (status === 503) rejected.resolve();
+      return status;
+    });
+    await rejected.promise;
+    expect(findOne).toHaveBeenCalledTimes(12);
+    open.reject(new NotFound('webhook delivery'));
+    expect((await Promise.all(statuses)).toSorted()).toEqual([...Array(12 + 100).fill(404), 503]);
+    findOne.mockRestore();
   });
 });
