@@ -1,3 +1,4 @@
+import { parsePublicId } from '@fulfilment/contracts';
 import { eventually } from '@fulfilment/testing';
 import type { ServerResponse } from 'node:http';
 import {
@@ -6,6 +7,7 @@ import {
   orderCreated,
   ordersCreated,
 } from '../../test/webhook-worker.fixture.js';
+import { dayFromNow, writeDue } from '../../test/due-deliveries.fixture.js';
 import { setUpWorker } from '../../test/worker-setup.fixture.js';
 import { countConcurrentRequests } from './concurrent-requests.fixture.js';
 
@@ -85,6 +87,19 @@ describe('the deliveries of one subscription', () => {
     respond();
     await allSucceed(6);
     expect((await client.get(`/${id}`)).body).toMatchObject({ due_deliveries: 0, oldest_due_at: null });
+  });
+
+  it('are counted for the owner up to 1000', async () => {
+    const { client, id, publish } = await aHealthySubscriber({ max_in_flight: 1 });
+    given.receiver.respondWith(() => undefined);
+    await publish(1);
+    await given.receiver.waitFor(2); // so no other delivery is sent
+    await writeDue(given.stores.database, parsePublicId('whk', id) ?? '', {
+      day: dayFromNow(0),
+      count: 1_001,
+    });
+    expect((await client.get(`/${id}`)).body.due_deliveries).toBe(1_000);
+    await client.delete(id).expect(204);
   });
 
   it('are sent one at a time while the receiver fails, including requested test events', async () => {

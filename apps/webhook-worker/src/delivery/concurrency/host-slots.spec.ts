@@ -1,5 +1,8 @@
+import { uuidv7 } from '@fulfilment/contracts';
 import { webhookReceiver } from '@fulfilment/testing';
 import type { ServerResponse } from 'node:http';
+import { DispatchQueue } from '../../dispatch-queue/dispatch-queue.js';
+import type { Lane } from '../../dispatch-queue/lanes.rules.js';
 import {
   allHaveStatus,
   haveStatuses,
@@ -8,6 +11,7 @@ import {
 } from '../../test/webhook-worker.fixture.js';
 import { setUpWorker } from '../../test/worker-setup.fixture.js';
 import { countConcurrentRequests } from './concurrent-requests.fixture.js';
+import { HostSlots } from './host-slots.js';
 
 const hostLimit = 3;
 
@@ -79,5 +83,31 @@ describe('one receiving host', () => {
     } finally {
       await other.stop();
     }
+  });
+});
+
+describe('the slots of one host', () => {
+  /** Returns a function that takes up to 64 slots for a new subscription, and returns their number. */
+  const newSubscriptions = (lane: Lane, limit: number) => {
+    const { stores, worker } = given;
+    const config = { ...worker.config, WEBHOOK_HOST_CONCURRENCY: limit };
+    const slots = new HostSlots(stores.database, worker.app.get(DispatchQueue), config);
+    return async (): Promise<number> => {
+      const subscriptionId = uuidv7();
+      slots.rememberHost(subscriptionId, given.receiver.url);
+      return (await slots.take({ subscriptionId, lane }, 64))?.count ?? 0;
+    };
+  };
+
+  it('are a quarter of its limit for subscriptions that fail or are slow', async () => {
+    const take = newSubscriptions('slow', 21);
+    expect([await take(), await take(), await take()]).toEqual([6, 0, 0]); // a quarter of 21, rounded up
+  });
+
+  it('are at most five times its limit, with one for each further subscription', async () => {
+    const take = newSubscriptions('fast', 2);
+    const counts: number[] = [];
+    for (let count = 0; count < 11; count += 1) counts.push(await take());
+    expect(counts).toEqual([2, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0]);
   });
 });
