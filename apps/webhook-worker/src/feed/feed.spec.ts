@@ -16,7 +16,7 @@ import { aClient, orderCreated, ordersCreated, startWorker } from '../test/webho
 import { setUpWorker } from '../test/worker-setup.fixture.js';
 import { maxWaitSeconds } from './feed.dto.js';
 import { deleteUnreadFeeds, openFeed } from './feed-positions.js';
-import { maxWaitingPerClient, maxWaitingPerCreator, WaitingReaders } from './waiting-readers.js';
+import { WaitingReaders } from './waiting-readers.js';
 
 const given = setUpWorker();
 
@@ -30,7 +30,7 @@ const resetPositions = statement(
 );
 const makeUnread = statement(
   'test.make-unread',
-  `UPDATE webhook_event_feeds SET read_at = now() - interval '31 days' WHERE creator_id = $1`,
+  `UPDATE webhook_event_feeds SET read_at = now() - $2 * interval '1 day' WHERE creator_id = $1`,
 );
 
 interface Page {
@@ -164,17 +164,33 @@ describe('the event feed', () => {
   it('ends after 30 days without a reader, and rejects its positions from then on', async () => {
     const reader = await client();
     const { next } = await read(reader);
-    await given.stores.database.run(makeUnread, [reader.creatorId]);
+    await given.stores.database.run(makeUnread, [reader.creatorId, 29]);
+    expect(await deleteUnreadFeeds(given.stores.database)).toBe(0);
+    await given.stores.database.run(makeUnread, [reader.creatorId, 31]);
     expect(await deleteUnreadFeeds(given.stores.database)).toBe(1);
     const { body } = await requestEvents(reader, `?after=${next}`).expect(400);
     expect(body.details).toEqual([{ field: 'after', reason: 'is not a position of this feed' }]);
     expect((await read(reader)).data).toEqual([]);
   });
 
+  it('begins with the events that an earlier feed kept, and without those that only a subscription kept', async () => {
+    const reader = await client();
+    await reader.subscribe(given.receiver.url);
+    await fanOut(orderCreated(reader.creatorId));
+    expect((await read(reader)).data).toEqual([]);
+    const [isRead, isUnread] = [orderCreated(reader.creatorId), orderCreated(reader.creatorId)];
+    await fanOut(isRead);
+    await read(reader);
+    await fanOut(isUnread);
+    await given.stores.database.run(makeUnread, [reader.creatorId, 31]);
+    await deleteUnreadFeeds(given.stores.database);
+    expect(idsOf(await read(reader))).toEqual([isRead, isUnread].map(publicIdOf));
+  });
+
   it('does not end if it is read just before its deletion', async () => {
     const reader = await client();
     const { next } = await read(reader);
-    await given.stores.database.run(makeUnread, [reader.creatorId]);
+    await given.stores.database.run(makeUnread, [reader.creatorId, 31]);
     const reading = await given.stores.database.begin();
     await openFeed(reading.tx, reader.creatorId);
     const deleting = deleteUnreadFeeds(given.stores.database);
@@ -241,12 +257,12 @@ describe('a request that waits for events', () => {
   it('is rejected with 429 while four others of its client wait for the same creator', async () => {
     const [reader, other] = [await client(), await client()];
     await Promise.all([read(reader), read(other)]);
-    const pages = Array.from({ length: maxWaitingPerClient }, () => read(reader, '?wait=20'));
-    await untilWaiting(maxWaitingPerClient);
+    const pages = Array.from({ length: 4 }, () => read(reader, '?wait=20'));
+    await untilWaiting(4);
     const { body, headers } = await requestEvents(reader, '?wait=20').expect(429);
     expect([body.code, headers['retry-after']]).toEqual(['RATE_LIMITED', '1']);
     pages.push(read(other, '?wait=20'));
-    await untilWaiting(maxWaitingPerClient + 1);
+    await untilWaiting(4 + 1);
     await fanOut(orderCreated(reader.creatorId), orderCreated(other.creatorId));
     for (const page of await Promise.all(pages)) expect(page.data).toHaveLength(1);
   });
@@ -257,7 +273,7 @@ describe('a request that waits for events', () => {
     const wait = (creatorId: string, clientId: string) =>
       readers.wait({ creatorId, position: 0, clientId, timeoutMs: 20_000, signal: leaving.signal });
     const creatorId = randomUUID();
-    const waits = Array.from({ length: maxWaitingPerCreator }, (_, n) => wait(creatorId, `client ${n}`));
+    const waits = Array.from({ length: 20 }, (_, n) => wait(creatorId, `client ${n}`));
     await expect(wait(creatorId, 'another client')).rejects.toThrow(RateLimited);
     while (readers.count < 500) waits.push(wait(randomUUID(), 'client'));
     await expect(wait(randomUUID(), 'client')).rejects.toThrow(ServiceUnavailable);

@@ -7,9 +7,9 @@ const pollIntervalMs = 500;
 /** Maximum number of requests that wait in this process. */
 const maxWaiting = 500;
 /** Maximum number of requests of one client that wait for events of one creator. */
-export const maxWaitingPerClient = 4;
+const maxWaitingPerClient = 4;
 /** Maximum number of requests of all clients that wait for events of one creator. */
-export const maxWaitingPerCreator = 20;
+const maxWaitingPerCreator = 20;
 const retryAfterSeconds = 1;
 
 // Events get their positions when the feed is read (feed-positions.ts); 0 means none yet. A new event has no
