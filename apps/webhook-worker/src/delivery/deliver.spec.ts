@@ -134,6 +134,23 @@ describe('a delivery', () => {
     },
   );
 
+  it.each([
+    { connection: 'the same connection after a response', bytes: 16 * 1024, connectionCount: 1 },
+    { connection: 'a new connection after a response', bytes: 16 * 1024 + 1, connectionCount: 2 },
+  ])('is sent on $connection of $bytes bytes', async ({ bytes, connectionCount }) => {
+    const { client } = await given.subscriber();
+    const connections = new Set<unknown>();
+    given.receiver.respondWith((response) => {
+      connections.add(response.socket);
+      response.end(Buffer.alloc(bytes));
+    });
+    await given.publish(orderCreated(client.creatorId));
+    await given.deliveriesWhen(haveStatuses('succeeded'));
+    await given.publish(orderCreated(client.creatorId));
+    await given.deliveriesWhen(haveStatuses('succeeded', 'succeeded'));
+    expect(connections.size).toBe(connectionCount);
+  });
+
   it('is retried under the same id when its lease ends without a result', async () => {
     const { client } = await given.subscriber();
     const open = Promise.withResolvers<ServerResponse>();
