@@ -5,7 +5,7 @@ import * as client from 'openid-client';
 import { App } from '../test/app.fixture.js';
 import { auditEventsOf } from '../test/audit-records.fixture.js';
 import { runCommand, startServerWithOperator } from '../test/operator.fixture.js';
-import { submitPassword } from '../test/second-factors.fixture.js';
+import { newProtectedUser, submitPassword } from '../test/second-factors.fixture.js';
 import { server } from '../test/server.fixture.js';
 import { makeUser, newUser, password } from '../test/users.fixture.js';
 import { openAccountPage } from '../test/account-pages.fixture.js';
@@ -146,6 +146,17 @@ describe('user redact', () => {
     await expect(runCommand('user password', { USER: userId, password })).rejects.toThrow('was redacted');
     const { events } = await runCommand('audit', { user: userId, event: 'user_redacted' });
     expect(events).toHaveLength(1);
+  });
+
+  it('deletes the second factor', async () => {
+    const { email } = await newProtectedUser(server);
+    const { user_id: userId } = await runCommand('user redact', { USER: email });
+    const stored = await server.database.rows(
+      testStatement(`SELECT user_id FROM second_factors WHERE user_id = $1
+        UNION ALL SELECT user_id FROM recovery_codes WHERE user_id = $1`),
+      [userId],
+    );
+    expect(stored).toEqual([]);
   });
 
   it('is not undone by a change of the name or by a sign-in that is in progress', async () => {

@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { App, registerClient } from '../test/app.fixture.js';
 import { json } from '../test/json.fixture.js';
 import { server, startServer } from '../test/server.fixture.js';
@@ -90,6 +91,28 @@ describe('a burst (RFC 6585 §4)', () => {
   });
 });
 
+describe('one quota', () => {
+  const isLimited = async (path: string, init?: RequestInit) =>
+    (await server.fetch(`${server.url}${path}`, { redirect: 'manual', ...init })).status === 429;
+
+  it('is that of the keys and the metadata, and of no other endpoint', async () => {
+    await burst('/api/auth/jwks');
+    expect(await isLimited('/.well-known/openid-configuration')).toBe(true);
+    expect(await isLimited('/api/auth/oauth2/userinfo')).toBe(false);
+  });
+
+  it('is that of all endpoints without their own, and not that of the keys', async () => {
+    await burst('/api/auth/oauth2/userinfo');
+    for (const path of ['authorize', 'end-session', 'register/x'].map((name) => `/api/auth/oauth2/${name}`))
+      expect([path, await isLimited(path)]).toEqual([path, true]);
+    for (const path of ['introspect', 'revoke', 'par'].map((name) => `/api/auth/oauth2/${name}`))
+      expect([path, await isLimited(path, post())]).toEqual([path, true]);
+    for (const path of ['/interaction/x', '/account'])
+      expect([path, await isLimited(path)]).toEqual([path, true]);
+    expect(await isLimited('/api/auth/jwks')).toBe(false);
+  });
+});
+
 describe('a confidential client', () => {
   const registerConfidential = async (method: string) => {
     const newClient = await registerClient(server, { token_endpoint_auth_method: method });
@@ -147,6 +170,21 @@ describe('a confidential client', () => {
     expect(await send('token', basic({ ...known, secret: 'guess' }))).toBe(429);
     expect(await send('token', basic(await registerConfidential('client_secret_basic')))).toBe(429);
     expect(await send('token', basic(known))).toBe(400);
+  });
+
+  it('counts for its network when its secret was last accepted more than ten minutes ago', async () => {
+    await resetQuotas();
+    const known = await registerConfidential('client_secret_basic');
+    const now = performance.now.bind(performance);
+    let laterMs = 0;
+    const clock = jest.spyOn(performance, 'now').mockImplementation(() => now() + laterMs);
+    expect(await send('token', basic(known))).toBe(400);
+    await burst('/api/auth/oauth2/token', post);
+    laterMs += 590_000;
+    expect(await send('token', basic(known))).toBe(400);
+    laterMs += 600_001;
+    expect(await send('token', basic(known))).toBe(429);
+    clock.mockRestore();
   });
 
   it('keeps its quota while others name it in a client attestation without its secret', async () => {

@@ -46,6 +46,19 @@ describe('deleteExpiredRecords', () => {
     expect(Math.max(...batches)).toBeLessThanOrEqual(1000);
   });
 
+  it('deletes a client that was never authorized 30 days after its registration', async () => {
+    const { clientId } = await App.register(server);
+    const backdate = (interval: string) =>
+      run(`UPDATE oidc_model SET expires_at = expires_at - $2::interval WHERE id = $1`, [clientId, interval]);
+    await backdate('29 days 23 hours');
+    await run(`INSERT INTO oidc_model (model, id, payload, expires_at)
+      VALUES ('AccessToken', 'expired', '{}', now() - interval '1 hour')`);
+    await deleteUntilGone('expired');
+    expect(await run('SELECT FROM oidc_model WHERE id = $1', [clientId])).toBe(1);
+    await backdate('2 hours');
+    await deleteUntilGone(clientId);
+  });
+
   it('deletes expired codes, tokens, Grants, proofs, sessions and requests, and no token family in use', async () => {
     const app = await App.register(server);
     const { tokens } = await app.signIn('orders:read offline_access');

@@ -53,6 +53,14 @@ describe('PKCE at authorize', () => {
   });
 });
 
+describe('an authorization request that is posted', () => {
+  it('is rejected with 404', async () => {
+    const init = { method: 'POST', body: queryOf({}) };
+    const response = await server.fetch(`${server.url}/api/auth/oauth2/authorize`, init);
+    expect(response.status).toBe(404);
+  });
+});
+
 describe('a scope', () => {
   it.each([
     ['unknown', 'orders:read orders:destroy'],
