@@ -21,16 +21,12 @@ async function thrown(call: Promise<unknown>): Promise<unknown> {
   );
 }
 
-/** Opens a CSV file whose parts the test sends. The client waits 30 s for each. */
+/** Opens a CSV file whose parts the test sends. By default, the client waits 30 s for each. */
 async function openFile(signal?: AbortSignal) {
   const { readable, writable } = new TransformStream<Uint8Array>();
   const writer = writable.getWriter();
   const file = new Response(readable, { headers: { 'content-type': 'text/csv' } });
-  const client = createCreatorClient({
-    ...api.options(),
-    fetch: () => Promise.resolve(file),
-    timeoutMs: 30_000,
-  });
+  const client = createCreatorClient({ ...api.options(), fetch: () => Promise.resolve(file) });
   const { data } = await exportOrders({
     client,
     query: { creator: 'c' },

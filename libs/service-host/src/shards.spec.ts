@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { statement, Database, createDataSource } from '@fulfilment/database';
 import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
 import { createLogger } from '@fulfilment/runtime';
@@ -26,6 +27,10 @@ const sessions = statement(
   `SELECT DISTINCT pid, xact_start::text AS began, state_change::text AS changed
    FROM pg_stat_activity JOIN pg_locks USING (pid) WHERE ${shardLocks} AND state = 'idle in transaction'
    ORDER BY pid`,
+);
+const readMaxPause = statement(
+  'test.max-pause',
+  "SELECT current_setting('idle_in_transaction_session_timeout') AS pause",
 );
 const logger = createLogger('test', 'silent');
 
@@ -141,6 +146,23 @@ describe('the shards of a service', () => {
     } finally {
       await suspended.stop();
       await other.stop();
+    }
+  });
+
+  it('are renewed every second, and freed by PostgreSQL if their process pauses for longer than six seconds', async () => {
+    const transaction = scratch.database.begin();
+    const begin = jest.spyOn(scratch.database, 'begin').mockReturnValueOnce(transaction);
+    const sleep = jest.spyOn(globalThis, 'setTimeout');
+    const replica = new Shards(scratch.database, logger);
+    replica.start();
+    try {
+      await eventually(() => replica.owned.length > 0);
+      await eventually(() => sleep.mock.calls.some(([, ms]) => ms === 1_000));
+      expect(await (await transaction).tx.row(readMaxPause)).toEqual({ pause: '6s' });
+    } finally {
+      await replica.stop();
+      begin.mockRestore();
+      sleep.mockRestore();
     }
   });
 

@@ -1,8 +1,12 @@
 /** Tests of consumers while PostgreSQL is down or full, or while the work of a message is slow. */
 import type { Message } from '@fulfilment/contracts';
 import { statement, type Transaction } from '@fulfilment/database';
+import { DependencyUnavailable } from '@fulfilment/error-envelope';
+import { createLogger } from '@fulfilment/runtime';
+import { jest } from '@jest/globals';
 import { eventually, type FlakyProxy, flakyProxy } from '@fulfilment/testing';
 import { stockSetMessages, stockSet } from '../testing/effects-replica.js';
+import { ApplyMessages } from './apply-messages.js';
 import { type EffectsTestbed, effectsTestbed } from '../testing/effects-testbed.js';
 
 const queue = 'store-api.fulfilment';
@@ -110,4 +114,33 @@ describe('a consumer', () => {
       );
     },
   );
+});
+
+describe('a message whose database is unreachable', () => {
+  it('is requeued after 15 s, so that another replica has it within 30 s', async () => {
+    let elapsedMs = 0;
+    const clock = jest.spyOn(performance, 'now').mockImplementation(() => elapsedMs);
+    const unreachable = {
+      transaction: () => {
+        elapsedMs += 1_000;
+        return Promise.reject(new DependencyUnavailable('PostgreSQL'));
+      },
+    };
+    const requeuedAtMs: number[] = [];
+    const messages = new ApplyMessages(
+      Object({ queue, mayShareTransaction: () => true }),
+      Object(unreachable),
+      Object({}),
+      createLogger('test', 'silent'),
+      {
+        retryDelayMs: { min: 1, max: 1 },
+        acceptsWork: () => true,
+        acknowledge: () => Promise.resolve(),
+        requeueUnlessDatabaseResponds: () => Promise.resolve(requeuedAtMs.push(elapsedMs) > 0),
+      },
+    );
+    await messages.handle(Object({}), [Object({ content: Buffer.from(JSON.stringify(stockSet(1))) })]);
+    expect(requeuedAtMs).toEqual([15_000]);
+    clock.mockRestore();
+  });
 });

@@ -5,6 +5,7 @@ import { connect } from 'amqplib';
 import { DeadLetterQueues, RejectedMessage } from '../index.js';
 import { deadLetterOf } from './dead-letter-message.js';
 import { appliedIds } from '../testing/effects-replica.js';
+import { scratchBroker } from '../testing/scratch-broker.js';
 import { type EffectsTestbed, effectsTestbed } from '../testing/effects-testbed.js';
 import { eventually, flakyProxy } from '@fulfilment/testing';
 
@@ -201,5 +202,26 @@ describe('dead letters', () => {
     const forbidden = await DeadLetterQueues.open({ url: broker.url, namespace: 'amq' }); // a reserved prefix
     await expect(forbidden.list(queue)).rejects.toThrow('ACCESS_REFUSED');
     await forbidden.close();
+  });
+});
+
+describe('a message of a shared queue that returns to it', () => {
+  it('is dead-lettered by RabbitMQ when it returns for the 21st time', async () => {
+    const name = 'webhook-worker.clients';
+    const broker = await scratchBroker([name]);
+    const connection = await connect(broker.url);
+    const channel = await connection.createChannel();
+    await broker.publish(messages.clientDeleted.make({ client_id: 'a' }, { occurredAt: new Date() }));
+    let returns = 0;
+    for (;;) {
+      const raw = await channel.get(topologyOf(broker.namespace).queue(name));
+      if (raw === false) break;
+      channel.nack(raw);
+      returns += 1;
+    }
+    expect(returns).toBe(21);
+    expect(await eventually(async () => (await broker.takeDeadLetters(name)).length)).toBe(1);
+    await connection.close();
+    await broker.drop();
   });
 });
