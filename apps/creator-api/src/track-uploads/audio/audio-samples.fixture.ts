@@ -20,6 +20,8 @@ interface WaveOptions {
   readonly statedBytes?: number;
   /** Title in the LIST chunk. */
   readonly title?: string;
+  /** Chunks after the sound. */
+  readonly trailer?: Buffer;
 }
 
 /** Silence as WAV. */
@@ -44,7 +46,7 @@ export function wave(options: WaveOptions = {}): Buffer {
       ? Buffer.alloc(0)
       : chunk('LIST', Buffer.concat([Buffer.from('INFO'), chunk('INAM', Buffer.from(`${options.title}\0`))]));
   const chunks = [chunk('fmt ', format), info, chunk('data', sound, { statedLength: statedBytes })];
-  const body = Buffer.concat([Buffer.from('WAVE'), ...chunks]);
+  const body = Buffer.concat([Buffer.from('WAVE'), ...chunks, options.trailer ?? Buffer.alloc(0)]);
   return Buffer.concat([chunkHeader('RIFF', body.length + statedBytes - sound.length), body]);
 }
 

@@ -2,6 +2,9 @@ import type { ByteSource } from './byte-source.js';
 
 export type AudioFormat = 'WAV' | 'AIFF' | 'FLAC' | 'MP3' | 'AAC' | 'M4A';
 
+/** Limits the time for a file of many empty tags. Usual files have one. */
+const maxTags = 100;
+
 /**
  * Detects the format of a file by its first bytes, and where its audio starts after an optional ID3v2 tag.
  * File names and media types are ignored.
@@ -30,13 +33,14 @@ export function detectAudioFormat(file: ByteSource): { format: AudioFormat; star
  */
 function skipId3v2(file: ByteSource): number {
   let offset = 0;
-  for (;;) {
+  for (let count = 0; count < maxTags; count += 1) {
     const head = file.bytes(offset, 10);
     if (head.length < 10 || head.toString('latin1', 0, 3) !== 'ID3') return offset;
     const length = head.subarray(6).reduce((sum, byte) => sum * 128 + (byte & 0x7f), 0);
     const footerBytes = (head.readUInt8(5) & 0x10) === 0 ? 0 : 10;
     offset += 10 + length + footerBytes;
   }
+  return offset;
 }
 
 /** Returns the offset after the zeros that some encoders write between a tag and the first frame. */

@@ -1,5 +1,11 @@
 import fc from 'fast-check';
 import { changed, describeFile, id3v2, m4aWith, outcomeOf } from './audio-files.fixture.js';
+import { ByteSource } from './byte-source.js';
+import { detectAudioFormat } from './detect-audio-format.js';
+import { InvalidAudio } from './invalid-audio.js';
+import { measureAdts } from './measure-adts.js';
+import { measureMp3 } from './measure-mp3.js';
+import { measureMp4 } from './measure-mp4.js';
 import { aiff, flac, sample, wave } from './audio-samples.fixture.js';
 
 describe('describeAudio with an invalid file', () => {
@@ -143,12 +149,64 @@ describe('describeAudio with an invalid file', () => {
         Buffer.from([1]),
       ]),
     ],
+    // After 10 s of sound, so that only their number is invalid.
+    ['WAV with many empty chunks', wave({ trailer: Buffer.alloc(8 * 200_000, 'junk\0\0\0\0', 'latin1') })],
+    [
+      'FLAC with many empty metadata blocks',
+      Buffer.concat([
+        tone.subarray(0, 42),
+        Buffer.alloc(4 * 200_000, Buffer.from([1, 0, 0, 0])),
+        tone.subarray(42),
+      ]), // after STREAMINFO
+    ],
+    [
+      'M4A with many empty boxes',
+      Buffer.concat([m4a, Buffer.alloc(8 * 200_000, '\0\0\0\x08free', 'latin1')]),
+    ],
   ])('rejects %s within 5 s of CPU time', async (_what, bytes) => {
     const before = process.threadCpuUsage();
     expect(await outcomeOf(bytes)).toMatch(/^(broken|not_audio)$/);
     const { user, system } = process.threadCpuUsage(before);
     expect(user + system).toBeLessThan(5_000_000);
   });
+
+  /** A file of 512 MiB, the largest that is accepted, in which the same bytes are repeated. */
+  class RepetitiveFile extends ByteSource {
+    reads = 0;
+
+    private readonly repeated: Buffer;
+
+    constructor(private readonly unit: Buffer) {
+      super(-1, 512 * 1024 * 1024);
+      this.repeated = Buffer.alloc(200_000, unit); // more than is read at once
+    }
+
+    override bytes(offset: number, length: number): Buffer {
+      this.reads += 1;
+      const available = Math.max(0, Math.min(length, this.size - offset));
+      return this.repeated.subarray(offset % this.unit.length).subarray(0, available);
+    }
+  }
+  const mp3Frame = Buffer.alloc(24); // 8 kbit/s at 24 kHz
+  mp3Frame.writeUInt32BE(0xfff31400);
+  const adtsFrame = Buffer.from('fff1500000e000', 'hex'); // only a header
+  it.each([
+    ['tags', Buffer.from('ID3\x04\0\0\0\0\0\0', 'latin1'), detectAudioFormat],
+    ['MP3 frames', mp3Frame, (file: ByteSource) => measureMp3(file, 0)],
+    ['ADTS frames', adtsFrame, (file: ByteSource) => measureAdts(file, 0)],
+    ['boxes of M4A', Buffer.from('\0\0\0\x08free', 'latin1'), (file: ByteSource) => measureMp4(file, 0)],
+  ])(
+    'reads only a part of a file of tiny %s, so that other files soon follow',
+    (_what, repeated, analyse) => {
+      const file = new RepetitiveFile(repeated);
+      try {
+        analyse(file);
+      } catch (error) {
+        if (!(error instanceof InvalidAudio)) throw error;
+      }
+      expect(file.reads).toBeLessThan(10_000_000);
+    },
+  );
 
   it('never throws another error than InvalidAudio for randomly changed files', async () => {
     const files = [...withStatedLength, 'tone-plain.mp3', 'tone.aac']

@@ -1,3 +1,4 @@
+import { maxTrackSeconds } from '@fulfilment/contracts';
 import { throwBroken } from './invalid-audio.js';
 import type { ByteSource } from './byte-source.js';
 import type { Measurement } from './measurement.js';
@@ -5,12 +6,14 @@ import { isTrailer } from './detect-audio-format.js';
 
 const headerBytes = 7;
 const samplesPerBlock = 1024;
+/** More blocks than a track can have, at the highest sample rate of AAC. The rest of the file is not read. */
+const tooManyBlocks = (maxTrackSeconds * 96_000) / samplesPerBlock + 1;
 
 /** Measures an AAC file by walking its ADTS frames to the end. @throws InvalidAudio */
 export function measureAdts(file: ByteSource, start: number): Measurement {
   let firstRateCode: number | undefined;
   let blocks = 0;
-  for (let offset = start; offset < file.size;) {
+  for (let offset = start; offset < file.size && blocks < tooManyBlocks;) {
     const head = file.bytes(offset, headerBytes);
     if (head.length < headerBytes || head.readUInt8(0) !== 0xff || (head.readUInt8(1) & 0xf6) !== 0xf0) {
       if (isTrailer(file, offset)) break;

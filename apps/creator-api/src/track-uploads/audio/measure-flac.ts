@@ -5,6 +5,8 @@ import type { Measurement } from './measurement.js';
 /** Longer than any frame: 65535 samples of 32 bits in 8 channels are 2.1 MB. */
 const tailBytes = 4 * 1024 * 1024;
 const maxFrameHeaderBytes = 16;
+/** Limits the time that music-metadata takes for many empty blocks. Usual files have under 20. */
+const maxMetadataBlocks = 1_000;
 // Codes of the frame header for a block size, or a sample rate, that is written after the frame number, in 1
 // or 2 bytes.
 const sizeBytesByCode = new Map([
@@ -27,6 +29,7 @@ const crc16 = crcTable(16, 0x8005);
  * @throws InvalidAudio; RangeError when the header is truncated
  */
 export function measureFlac(file: ByteSource, start: number): Measurement {
+  assertFewMetadataBlocks(file, start);
   // RFC 9639 §8.2: the STREAMINFO block has the block size, and in 36 bits the number of samples.
   const info = Buffer.from(file.bytes(start + 8, 34));
   const blockSize = info.readUInt16BE(0);
@@ -52,6 +55,20 @@ export function measureFlac(file: ByteSource, start: number): Measurement {
     return { samples };
   }
   throwBroken('The file is truncated: its last audio frame is missing or damaged.');
+}
+
+/**
+ * RFC 9639 §8.1: the header of a metadata block has a bit that marks the last block, a type of 7 bits, and 24
+ * bits with the length of the content.
+ */
+function assertFewMetadataBlocks(file: ByteSource, start: number): void {
+  let offset = start + 4;
+  for (let count = 0; count < maxMetadataBlocks; count += 1) {
+    const header = file.bytes(offset, 4).readUInt32BE();
+    if (header >>> 31 === 1) return;
+    offset += 4 + (header & 0xffffff);
+  }
+  throwBroken('The file has too many metadata blocks.');
 }
 
 /**

@@ -1,3 +1,4 @@
+import { maxTrackSeconds } from '@fulfilment/contracts';
 import { InvalidAudio, throwBroken } from './invalid-audio.js';
 import type { ByteSource } from './byte-source.js';
 import type { Measurement } from './measurement.js';
@@ -56,6 +57,7 @@ export function measureMp3(file: ByteSource, start: number): Measurement {
   // The frame with the header has no sound.
   let offset = statedFrames === undefined ? start : start + first.bytes;
   let frames = 0;
+  const maxFrames = (maxTrackSeconds * first.rate) / first.samples;
   while (offset < file.size && !isEndOfFrames(file, offset)) {
     const frame = readFrame(file, offset);
     if (frame === undefined || frame.rate !== first.rate || frame.samples !== first.samples)
@@ -69,6 +71,7 @@ export function measureMp3(file: ByteSource, start: number): Measurement {
       throwBroken('The file is truncated: it ends within an audio frame.');
     offset += frame.bytes;
     frames += 1;
+    if (frames > maxFrames) return { samples: frames * first.samples }; // too long in any case
   }
   if (statedFrames !== undefined && statedFrames > frames)
     throwBroken('The file is shorter than its header states.');
