@@ -1,18 +1,10 @@
 import { Html, html } from '@fulfilment/http-service';
 import type { ErrorOut, KoaContextWithOIDC } from 'oidc-provider';
+import { isBrowserRoute, mountPath } from '../http/route-kind.rules.js';
 import { messagePage } from './message.page.js';
 import { formActionSource, type Page } from './page.js';
 
-/** oidc-provider's names of the routes that people open in a browser; clients call all others. */
-const browserRoutes = new Set([
-  'authorization',
-  'resume',
-  'end_session',
-  'end_session_confirm',
-  'end_session_success',
-]);
-
-type RouteContext = Pick<KoaContextWithOIDC, 'status' | 'body' | 'set' | 'type'> & {
+type RouteContext = Pick<KoaContextWithOIDC, 'path' | 'status' | 'body' | 'set' | 'type'> & {
   readonly oidc: Pick<KoaContextWithOIDC['oidc'], 'route'>;
 };
 
@@ -21,7 +13,7 @@ type RouteContext = Pick<KoaContextWithOIDC, 'status' | 'body' | 'set' | 'type'>
  * (RFC 6749 §5.2).
  */
 export function sendError(ctx: RouteContext, out: ErrorOut): void {
-  if (!browserRoutes.has(ctx.oidc.route)) {
+  if (!isBrowserRoute(`${mountPath}${ctx.path}`)) {
     ctx.type = 'json';
     ctx.body = out;
     return;
