@@ -36,10 +36,8 @@ export class DeviceCookies {
 
   /** Returns the cookie for an account that was just signed in to, or whose password was just changed. */
   issue(cookies: string | undefined, user: Credentials): Cookie {
-    const entries = this.entries(cookies);
-    const known = entries.find((candidate) => this.isMatch(candidate, user));
-    const others = entries.filter((candidate) => candidate !== known);
-    const id = known?.slice(0, known.indexOf('.')) ?? randomBytes(16).toString('base64url');
+    const id = this.find(cookies, user) ?? randomBytes(16).toString('base64url');
+    const others = this.entries(cookies).filter((entry) => !entry.startsWith(`${id}.`));
     const value = [`${id}.${signature(this.config.COOKIE_KEYS[0] ?? '', id, user)}`, ...others]
       .slice(0, maxAccounts)
       .join('~');
