@@ -1,9 +1,8 @@
 import { toErrorResponse } from '@fulfilment/error-envelope';
 import type { KoaContextWithOIDC } from 'oidc-provider';
-import { isPublicDocument } from '../../http/route-kind.rules.js';
 import { noSuchPath } from './error-responses.js';
 
-type Context = Pick<KoaContextWithOIDC, 'path' | 'status' | 'body' | 'set'>;
+type Context = Pick<KoaContextWithOIDC, 'status' | 'body' | 'set'>;
 type Next = () => Promise<unknown>;
 
 const publicCacheSeconds = 300;
@@ -25,8 +24,7 @@ export function forbidStoring(ctx: Context, next: Next): Promise<unknown> {
 /** Lets clients cache keys and metadata. They change rarely; a next key is published long before it signs. */
 export async function cachePublicDocuments(ctx: Context, next: Next): Promise<void> {
   await next();
-  if (ctx.status === 200 && isPublicDocument(ctx.path))
-    ctx.set('Cache-Control', `public, max-age=${publicCacheSeconds}`);
+  if (ctx.status === 200) ctx.set('Cache-Control', `public, max-age=${publicCacheSeconds}`);
 }
 
 /**
