@@ -1,4 +1,5 @@
 import { type Database, statement } from '@fulfilment/database';
+import { deleteRegistrationTokens } from './families.js';
 
 const batchSize = 1000;
 
@@ -14,10 +15,6 @@ const deleteExpired = statement(
      SELECT ctid FROM oidc_model WHERE expires_at < now() - interval '1 minute'
      ORDER BY expires_at LIMIT ${batchSize} FOR UPDATE SKIP LOCKED))
    RETURNING CASE WHEN model = 'Client' THEN id END AS client_id`,
-);
-const deleteRegistrationTokens = statement(
-  'cleanup.registration-tokens',
-  `DELETE FROM oidc_model WHERE model = 'RegistrationAccessToken' AND client_id = ANY ($1)`,
 );
 
 /** Deletes a batch of expired records. Returns their number. */

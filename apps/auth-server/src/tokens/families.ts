@@ -64,9 +64,10 @@ const deleteClientRow = statement(
   'families.client',
   `DELETE FROM oidc_model WHERE model = 'Client' AND id = $1`,
 );
-const deleteRegistrationTokens = statement(
+/** Deletes the registration tokens of clients that are deleted. */
+export const deleteRegistrationTokens = statement(
   'families.registration-tokens',
-  `DELETE FROM oidc_model WHERE model = 'RegistrationAccessToken' AND client_id = $1`,
+  `DELETE FROM oidc_model WHERE model = 'RegistrationAccessToken' AND client_id = ANY ($1)`,
 );
 const deleteConsentsOfClient = statement(
   'families.consents',
@@ -115,7 +116,7 @@ export async function deleteClientWithFamilies(
 ): Promise<RevokedToken[]> {
   // The client first: a change of the client (RFC 7592) locks its rows in the same order.
   const isDeleted = (await tx.run(deleteClientRow, [clientId])) > 0;
-  await tx.run(deleteRegistrationTokens, [clientId]);
+  await tx.run(deleteRegistrationTokens, [[clientId]]);
   const { creatorIds, revoked } = await endAccessOfClient(tx, clientId);
   if (isDeleted) {
     // The families are locked, so all tokens were issued before this time.
