@@ -8,6 +8,7 @@ import { closeMonths } from '../ledger/close-months.js';
 import { orderHistory, orderStates, rates } from '../ledger/ledger.fixture.js';
 import { anOrder, paid, transitioned } from '../orders/order-snapshot.fixture.js';
 import { creatorApi, type CreatorApi, ownerClaims } from '../test/creator-api.fixture.js';
+import { expectDownloadLimits } from '../test/download-limits.fixture.js';
 import { issueNext, issueStatements } from './issue-statements.js';
 import { StatementIssuing } from './statement-issuing.job.js';
 
@@ -20,6 +21,13 @@ const readStatementsBefore = statement(
 const tamper = ['UPDATE statements SET units = 0', 'DELETE FROM statements', 'TRUNCATE statements'].map(
   (text, index) => statement(`test.tamper-${index}`, text),
 );
+// Triggers reject changes of statements, except in this mode.
+const disableTriggers = statement('test.disable-triggers', 'SET LOCAL session_replication_role = replica');
+const changeDigest = statement(
+  'test.change-digest',
+  `UPDATE statements SET csv_sha256 = sha256('another file') WHERE creator_id = $1`,
+);
+const lockLedger = statement('test.lock-ledger', 'LOCK TABLE ledger');
 /** Returns the time at which a month closes, with close day 5. */
 const closingTime = (month: string) => {
   const closesAt = new Date(`${month}-05T00:00:00.000Z`);
@@ -138,6 +146,35 @@ describe('the statements of a creator', () => {
       sale,019a7f2e-a1b2-7c3d-8e4f-506172839405,ord_01k9zjx8djfgyrwktgc5s87505,019a7f2e-a1b3-7001-9a2b-3c4d5e6f7081,2026-01-15T08:00:00.123Z,019a7f2e-0c11-7d22-8e33-4f5566778899,2000000000015,2,GBP,4998,833,625,JPY,9728,1621,1217,2026-01-14,0.8345,162.43
       "
     `);
+  });
+
+  it('break off the download of a CSV file whose bytes are not those that were issued', async () => {
+    const creator = await api.newCreator();
+    await record(sale(creator, '2026-01-15T08:00:00.000Z'));
+    await close('2026-01');
+    await issueStatements(api.database, creator.id);
+    await download(creator, 1);
+    await api.database.transaction(async (tx) => {
+      await tx.run(disableTriggers);
+      await tx.run(changeDigest, [creator.id]);
+    });
+    await expect(download(creator, 1)).rejects.toThrow('aborted');
+  });
+
+  it('are downloaded by at most two requests at once, and one of an organisation', async () => {
+    const downloadOf = async (organisation: string) => {
+      const { id } = await api.newCreator({ organisation_id: organisation });
+      await record(paid(anOrder(id), '2026-01-15T08:00:00.000Z'));
+      return { organisation, path: `/api/v1/creators/${id}/statements/1/csv`, id };
+    };
+    const downloads = [
+      await downloadOf('org_one'),
+      await downloadOf('org_two'),
+      await downloadOf('org_three'),
+    ] as const;
+    await close('2026-01');
+    for (const { id } of downloads) await issueStatements(api.database, id);
+    await expectDownloadLimits(api, lockLedger, downloads);
   });
 
   it('are numbered without gaps and duplicates by concurrent calls, and after a rollback', async () => {

@@ -1,7 +1,16 @@
-import { ReadDatabase, statement, type Transaction } from '@fulfilment/database';
+import {
+  type Database,
+  ReadDatabase,
+  type Statement,
+  statement,
+  type Transaction,
+} from '@fulfilment/database';
 import type { Caller } from '@fulfilment/http-service';
+import { eventually } from '@fulfilment/testing';
+import { jest } from '@jest/globals';
 import { text } from 'node:stream/consumers';
 import { creatorApi, type CreatorApi, ownerClaims } from '../../test/creator-api.fixture.js';
+import { expectDownloadLimits } from '../../test/download-limits.fixture.js';
 import { aMember } from '../../visibility/caller.fixture.js';
 import { Visibility } from '../../visibility/visibility.js';
 import { anItem, anOrder, paid, transitioned } from '../order-snapshot.fixture.js';
@@ -12,7 +21,34 @@ const useBerlinTime = statement(
   'test.use-berlin-time',
   `SELECT set_config('timezone', 'Europe/Berlin', true)`,
 );
+const useShortIdleTimeout = statement(
+  'test.use-short-idle-timeout',
+  `SELECT set_config('idle_in_transaction_session_timeout', '50', true)`,
+);
+const findOtherTransactions = statement(
+  'test.find-other-transactions',
+  `SELECT FROM pg_stat_activity
+   WHERE datname = current_database() AND xact_start IS NOT NULL AND pid <> pg_backend_pid()`,
+);
+const lockOrders = statement('test.lock-orders', 'LOCK TABLE orders');
 const lines = (csv: string) => csv.split('\r\n').slice(1, -1);
+
+/** Changes a setting of PostgreSQL for each snapshot. */
+class VisibilityWith extends Visibility {
+  constructor(
+    private readonly changeSetting: Statement,
+    database: Database,
+  ) {
+    super(database, new ReadDatabase(database));
+  }
+
+  override snapshot<Result>(caller: Caller, work: (tx: Transaction) => Promise<Result>): Promise<Result> {
+    return super.snapshot(caller, async (tx) => {
+      await tx.run(this.changeSetting);
+      return work(tx);
+    });
+  }
+}
 
 describe('the export of orders', () => {
   let api: CreatorApi;
@@ -83,20 +119,12 @@ describe('the export of orders', () => {
   );
 
   it('has the orders of days in UTC, regardless of the time zone of PostgreSQL', async () => {
-    class VisibilityInBerlinTime extends Visibility {
-      override snapshot<Result>(caller: Caller, work: (tx: Transaction) => Promise<Result>): Promise<Result> {
-        return super.snapshot(caller, async (tx) => {
-          await tx.run(useBerlinTime);
-          return work(tx);
-        });
-      }
-    }
     const creator = await api.newCreator();
     const order = anOrder(creator.id, { placed_at: '2026-03-29T23:59:59.999Z' });
     await api.record({ orders: [order] });
     // Summer time begins on this day, so in Berlin it has 23 hours.
     const day = { from: '2026-03-29', to: '2026-03-29' };
-    const visibility = new VisibilityInBerlinTime(api.database, new ReadDatabase(api.database));
+    const visibility = new VisibilityWith(useBerlinTime, api.database);
     const exports = new ExportOrders(visibility);
     const csv = await text(await exports.run(aMember, { creator: creator.id, ...day }));
     expect(lines(csv)).toHaveLength(1);
@@ -128,6 +156,39 @@ describe('the export of orders', () => {
     expect(rows.map(([order]) => order)).toEqual(orders.map(({ id }) => id).toReversed());
     const paymentStatus = exportColumns.indexOf('payment_status');
     expect(new Set(rows.map((cells) => cells[paymentStatus]))).toEqual(new Set(['pending']));
+  });
+
+  it('breaks off when the client has not read it to its end after 10 minutes', async () => {
+    const { id: creator } = await api.newCreator();
+    const timers = jest.spyOn(globalThis, 'setTimeout');
+    const exporting = api.app.get(ExportOrders).run(aMember, { creator }); // starts its timer at once
+    const [endExport] = timers.mock.calls.find(([, delayMs]) => delayMs === 10 * 60_000) ?? [];
+    timers.mockRestore();
+    const stream = await exporting;
+    endExport?.();
+    await expect(text(stream)).rejects.toThrow('The reader is too slow.');
+  });
+
+  it('breaks off when PostgreSQL ends its transaction, because the client reads nothing', async () => {
+    const creator = await api.newCreator();
+    const orders = Array.from({ length: 450 }, () => anOrder(creator.id));
+    await api.record({ orders });
+    const visibility = new VisibilityWith(useShortIdleTimeout, api.database);
+    const stream = await new ExportOrders(visibility).run(aMember, { creator: creator.id });
+    await eventually(async () => (await api.database.rows(findOtherTransactions)).length === 0);
+    await expect(text(stream)).rejects.toThrow();
+  });
+
+  it('runs at most twice at once, and once for an organisation', async () => {
+    const exportOf = async (organisation: string) => {
+      const { id } = await api.newCreator({ organisation_id: organisation });
+      return { organisation, path: `/api/v1/orders/export?creator=${id}` };
+    };
+    await expectDownloadLimits(api, lockOrders, [
+      await exportOf('org_one'),
+      await exportOf('org_two'),
+      await exportOf('org_three'),
+    ]);
   });
 
   it('rejects an empty range', async () => {
