@@ -6,7 +6,7 @@ import { OrderFeeds } from './order-feeds.js';
 const pollIntervalMs = 250;
 /** Maximum number of streams of this process, and of one tenant in it. More are rejected with 429. */
 const maxStreams = 500;
-export const maxStreamsPerTenant = 20;
+const maxStreamsPerTenant = 20;
 const retryAfterSeconds = 5;
 
 /** An open stream. */

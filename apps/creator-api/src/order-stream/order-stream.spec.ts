@@ -1,5 +1,7 @@
 import { type CreatorSnapshot, revokedTokenKey, uuidv7 } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
+import { RateLimited } from '@fulfilment/error-envelope';
+import { LOGGER } from '@fulfilment/runtime';
 import { eventually, storeUrl } from '@fulfilment/testing';
 import { Redis } from 'ioredis';
 import { readFile } from 'node:fs/promises';
@@ -8,8 +10,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { anOrder, paid } from '../orders/order-snapshot.fixture.js';
 import { projectOrders } from '../orders/project-orders.js';
 import { creatorApi, type CreatorApi, ownerClaims } from '../test/creator-api.fixture.js';
-import { deleteOldFeeds } from './order-feeds.js';
-import { maxStreamsPerTenant, ActiveStreams } from './active-streams.job.js';
+import { deleteOldFeeds, OrderFeeds } from './order-feeds.js';
+import { ActiveStreams } from './active-streams.job.js';
 import { heartbeatMs } from './stream-orders.js';
 
 const backdateEntries = statement(
@@ -276,14 +278,17 @@ describe('the stream of new orders', () => {
     }
   });
 
-  it('stores no entries for a creator without a stream, or for orders that were placed months ago', async () => {
+  it('stores no entries for a creator without a stream, or for orders that were placed more than a day ago', async () => {
     const [withoutStream, withStream] = [await newCreator(), await newCreator()];
     await place(withoutStream);
     const stream = await open(withStream);
     await stream.first(1);
-    await api.record({ orders: [anOrder(withStream.id)] }); // placed months ago
+    const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000).toISOString();
+    const older = anOrder(withStream.id, { placed_at: hoursAgo(25) });
+    const younger = anOrder(withStream.id, { placed_at: hoursAgo(23) });
+    await api.record({ orders: [older, younger] });
     expect(await api.database.rows(entries, [withoutStream.id])).toEqual([]);
-    expect(await api.database.rows(entries, [withStream.id])).toEqual([]);
+    expect(await api.database.rows(entries, [withStream.id])).toEqual([{ order_id: younger.id }]);
   });
 
   it('ends when the token expires', async () => {
@@ -332,10 +337,16 @@ describe('the stream of new orders', () => {
     expect(template).toMatch(/location = \/creator\/api\/v1\/order-stream \{\s+proxy_buffering off;/);
   });
 
+  it('is rejected while the process has 500 streams of any organisations', () => {
+    const streams = new ActiveStreams(api.app.get(OrderFeeds), api.app.get(LOGGER));
+    for (let tenant = 0; tenant < 500; tenant += 1) streams.open(`org_${tenant}`, 'any');
+    expect(() => streams.open('org_another', 'any')).toThrow(RateLimited);
+  });
+
   it('is rejected with 429 while the organisation has 20 streams, but not for another organisation', async () => {
     const [creator, other] = [await newCreator(), await newCreator()];
-    const streams = await Promise.all(Array.from({ length: maxStreamsPerTenant }, () => open(creator)));
-    expect(streams.map(({ status }) => status)).toEqual(Array(maxStreamsPerTenant).fill(200));
+    const streams = await Promise.all(Array.from({ length: 20 }, () => open(creator)));
+    expect(streams.map(({ status }) => status)).toEqual(Array(20).fill(200));
     const rejected = await open(creator);
     expect([rejected.status, rejected.response.headers.get('retry-after')]).toEqual([429, '5']);
     expect((await open(other)).status).toBe(200);
