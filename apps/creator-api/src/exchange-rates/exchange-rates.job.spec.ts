@@ -2,6 +2,7 @@ import { type Database, statement } from '@fulfilment/database';
 import { GuardedClient } from '@fulfilment/guarded-fetch';
 import { createLogger } from '@fulfilment/runtime';
 import { listen } from '@fulfilment/testing';
+import { jest } from '@jest/globals';
 import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import { migrations } from '../migrations/index.js';
@@ -122,6 +123,29 @@ describe('exchange rates from a URL', () => {
     expect(await fetchNow({ guardedClient: strict })).toBe(false);
     expect(source.requests).toBe(0);
     await strict.close();
+  });
+
+  it.each(['10.0.0.1', '172.16.0.1', '192.168.0.1', '169.254.169.254', '[fd00::1]'])(
+    'are not fetched from %s, which is not a public address',
+    async (host) => {
+      const send = jest.spyOn(client, 'send');
+      try {
+        expect(await fetchNow({ config: settings(`http://${host}/rates.xml`) })).toBe(false);
+        expect(send).not.toHaveBeenCalled();
+      } finally {
+        send.mockRestore();
+      }
+    },
+  );
+
+  it('must arrive within 30 s', async () => {
+    const send = jest.spyOn(client, 'send');
+    try {
+      expect(await fetchNow()).toBe(true);
+      expect(send.mock.calls).toMatchObject([[{ deadlineMs: 30_000 }]]);
+    } finally {
+      send.mockRestore();
+    }
   });
 
   it('are not fetched without the setting, and stay due', async () => {

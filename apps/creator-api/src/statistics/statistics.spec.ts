@@ -209,6 +209,17 @@ describe('monthly statistics', () => {
     ]);
   });
 
+  it('convert a sale at the newest rate of its day or of the six days before', async () => {
+    const creator = await api.newCreator();
+    const item = anItem({ quantity: 1, unit_amount: 1000 });
+    const order = anOrder(creator.id, { currency: 'USD', country_code: 'US', items: [item] });
+    await api.record({ orders: [paid(order, '2024-03-10T00:00:00.000Z')] });
+    const load = (day: string) => loadRates(api.database, `Date,USD,JPY,GBP\n${day},1,150,0.5\n`);
+    expect((await load('2024-03-03')).bookings_waiting).toBe(1);
+    expect((await load('2024-03-04')).bookings_waiting).toBe(0);
+    expect((await sales(creator, '2024-03')).totals).toEqual({ units: 1, revenue: 500 });
+  });
+
   it('are exact above the largest bigint of PostgreSQL', async () => {
     const creator = await api.newCreator();
     const item = { release_id: uuidv7(), quantity: 1, unit_amount: 1 };
