@@ -3,7 +3,6 @@ import { statement } from '@fulfilment/database';
 import { untilLockWaits } from '@fulfilment/database/testing';
 import { lockSeeds } from '../../advisory-locks.js';
 import { BulkUpdates } from '../../bulk-updates/bulk-updates.js';
-import { writeHistory } from '../../test/history.fixture.js';
 import { setUpWorker } from '../../test/worker-setup.fixture.js';
 import { orderCreated } from '../../test/webhook-worker.fixture.js';
 
@@ -17,10 +16,13 @@ const serialise = statement(
   'test.serialise',
   `SELECT pg_advisory_xact_lock(hashtextextended($1::text, ${lockSeeds.recoveries}))`,
 );
-const holdOldest = statement(
-  'test.hold-oldest',
-  `UPDATE webhook_deliveries SET status = 'held', failure_reason = NULL, completed_at = NULL
-   WHERE subscription_id = $1 AND created_at = (SELECT min(created_at) FROM webhook_deliveries WHERE subscription_id = $1)`,
+// The newest delivery is held, the others have failed. Ascending ids make the insert faster.
+const writeRecoverable = statement(
+  'test.write-recoverable',
+  `INSERT INTO webhook_deliveries (day, id, subscription_id, event_id, event, api_version, status, failure_reason, created_at, completed_at)
+   SELECT current_date, lpad(to_hex(n), 32, '0')::uuid, $1, gen_random_uuid(), 'order.created', 'v', CASE n WHEN 0 THEN 'held' ELSE 'failed' END,
+     CASE WHEN n > 0 THEN 'exhausted' END, now() - n * interval '1 millisecond', CASE WHEN n > 0 THEN now() END
+   FROM generate_series(0, $2::int - 1) AS n`,
 );
 const countRecoveries = statement(
   'test.count-recoveries',
@@ -60,8 +62,7 @@ describe('recoveries of one subscription', () => {
 
   it('count the newest 100,000 failed deliveries and the held ones, and begin even if an earlier one has all of these', async () => {
     const { recover, uuid } = await aSubscription();
-    await writeHistory(given.stores.database, uuid, { count: 100_002, failedEvery: 1 });
-    await given.stores.database.run(holdOldest, [uuid]);
+    await given.stores.database.run(writeRecoverable, [uuid, 1 + 100_001]);
     expect((await recover().expect(202)).body.matched).toBe(100_001);
     expect((await recover().expect(202)).body.matched).toBe(0);
     expect(await given.stores.database.row(countRecoveries, [uuid, since])).toEqual({ count: 2 });
