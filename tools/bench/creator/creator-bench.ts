@@ -109,12 +109,15 @@ async function compareReads(
     'orders of one status, page 1': (id) => `${api}/orders?creator=${id}&status=delivered`,
   };
   const figures: Figure[] = [];
-  for (const [name, path] of Object.entries(paths)) {
-    const big: Caller = () => send('GET', path(bigCreator), 200);
-    const small: Caller = () => send('GET', path(smallCreator), 200);
-    figures.push(...(await context.step(name, () => compareLatency(context, name, { big, small }))));
+  try {
+    for (const [name, path] of Object.entries(paths)) {
+      const big: Caller = () => send('GET', path(bigCreator), 200);
+      const small: Caller = () => send('GET', path(smallCreator), 200);
+      figures.push(...(await context.step(name, () => compareLatency(context, name, { big, small }))));
+    }
+  } finally {
+    await send.close();
   }
-  await send.close();
   return figures;
 }
 
