@@ -39,15 +39,11 @@ type PackageName = keyof typeof systemPackages;
 /** Programs that a command needs in addition to the stores. */
 export interface RequiredPrograms {
   /** The suite's own gateway, from a program or a container. */
-  readonly gateway?: boolean;
-  /** nginx as a program, for tests that start it in front of a service. */
-  readonly nginx?: boolean;
-  /** Chromium, for tests of the pages. */
-  readonly browser?: boolean;
-  /** The programs of PostgreSQL, for a test that starts a replica. Needed even if Docker runs PostgreSQL. */
-  readonly replica?: boolean;
-  /** Python and PHP for the example receivers, and promtool. Without them these tests are skipped. */
-  readonly testPrograms?: boolean;
+  readonly gateway: boolean;
+  /** Chromium. Also Python and PHP for the example receivers, and promtool, or their tests are skipped. */
+  readonly tests?: boolean;
+  /** nginx and PostgreSQL, which unit tests start from programs, even if Docker runs those of the suite. */
+  readonly unitTests?: boolean;
 }
 
 export interface Choice {
@@ -69,20 +65,16 @@ export async function chooseDependencies(
     ownDependencies.length > 0 &&
     (await dockerResponds()) &&
     (await createContainers(context, ownDependencies));
-  const needsNginx = required.gateway === true || required.nginx === true;
+  const needsNginx = required.gateway || required.unitTests === true;
   const programs: PackageName[] = usesDocker ? [] : [...ownDependencies];
   if (needsNginx) programs.push('openssl'); // for its certificates
   // A container can proxy services on this machine only on Linux, where it can share the host network.
   const gatewayFromDocker =
-    usesDocker && process.platform === 'linux' && findNginx() === undefined && required.nginx !== true;
+    usesDocker && process.platform === 'linux' && findNginx() === undefined && required.unitTests !== true;
   if (needsNginx && !gatewayFromDocker) programs.push('nginx');
-  if (required.browser) programs.push('chromium');
-  if (required.replica && !programs.includes('postgres')) programs.push('postgres');
-  await install(
-    programs,
-    required.testPrograms ? ['python', 'cryptography', 'php', 'promtool'] : [],
-    context,
-  );
+  if (required.tests) programs.push('chromium');
+  if (required.unitTests && !programs.includes('postgres')) programs.push('postgres');
+  await install(programs, required.tests ? ['python', 'cryptography', 'php', 'promtool'] : [], context);
   return {
     gateway: gatewayFromDocker ? 'docker' : 'program',
     dependencies: await Promise.all(

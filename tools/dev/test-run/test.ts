@@ -68,13 +68,7 @@ async function main(): Promise<number> {
 async function testWithSuite(only: 'unit' | 'e2e' | undefined, withImages: boolean): Promise<Results[]> {
   removeResults();
   say('\nStores and suite for the tests');
-  const required = {
-    gateway: only !== 'unit',
-    nginx: only !== 'e2e',
-    browser: true,
-    replica: only !== 'e2e',
-    testPrograms: true,
-  };
+  const required = { gateway: only !== 'unit', tests: true, unitTests: only !== 'e2e' };
   try {
     return await inSeparateSuite(testSettings(), required, say, (suite) => runTests(suite, only, withImages));
   } catch (error) {
