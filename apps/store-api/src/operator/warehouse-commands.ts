@@ -1,4 +1,4 @@
-import { isUuid, type Message, messages, parsePublicId } from '@fulfilment/contracts';
+import { isUuid, messages, type MessageType, parsePublicId } from '@fulfilment/contracts';
 import { findOutcome, publishMessage } from '@fulfilment/messaging';
 import {
   type BrokerSettings,
@@ -62,8 +62,7 @@ export const warehouseCommands = {
     operands: ['ORDER'],
     options: trackingOptions,
     arguments: z.object(trackingArguments),
-    run: (context: Context, args) =>
-      report(context, messages.fulfilmentShipped.make(packageOf(args), occurredNow())),
+    run: (context: Context, args) => report(context, messages.fulfilmentShipped, packageOf(args)),
   }),
   'order track': defineCommand({
     summary: 'corrects the tracking of the newest package, or of the package with the number --replaces',
@@ -71,13 +70,10 @@ export const warehouseCommands = {
     options: [...trackingOptions, '--replaces <NUMBER>'],
     arguments: z.object({ ...trackingArguments, replaces: textArgument().optional() }),
     run: (context: Context, args) =>
-      report(
-        context,
-        messages.fulfilmentTrackingCorrected.make(
-          { ...packageOf(args), replaces_tracking_number: args.replaces },
-          occurredNow(),
-        ),
-      ),
+      report(context, messages.fulfilmentTrackingCorrected, {
+        ...packageOf(args),
+        replaces_tracking_number: args.replaces,
+      }),
   }),
   'order deliver': defineCommand({
     summary: 'reports that an order, or one package of it, was delivered',
@@ -85,7 +81,7 @@ export const warehouseCommands = {
     options: ['--tracking-number <NUMBER>'],
     arguments: z.object({ ORDER: orderArgument, 'tracking-number': textArgument().optional() }),
     run: (context: Context, { ORDER: order_id, 'tracking-number': tracking_number }) =>
-      report(context, messages.fulfilmentDelivered.make({ order_id, tracking_number }, occurredNow())),
+      report(context, messages.fulfilmentDelivered, { order_id, tracking_number }),
   }),
   'order cancel': defineCommand({
     summary: 'cancels an order',
@@ -93,35 +89,33 @@ export const warehouseCommands = {
     options: ['--reason <REASON>'],
     arguments: z.object({ ORDER: orderArgument, reason: textArgument(500) }),
     run: (context: Context, { ORDER: order_id, reason }) =>
-      report(context, messages.fulfilmentCancelled.make({ order_id, reason }, occurredNow())),
+      report(context, messages.fulfilmentCancelled, { order_id, reason }),
   }),
   'stock set': defineCommand({
     summary: 'sets the number of pieces left; the product becomes a limited edition',
     operands: ['SKU', 'N'],
     arguments: z.object({ SKU: skuArgument, N: piecesArgument }),
     run: (context: Context, { SKU: sku, N: quantity }) =>
-      report(context, messages.fulfilmentStockSet.make({ sku, quantity }, occurredNow())),
+      report(context, messages.fulfilmentStockSet, { sku, quantity }),
   }),
   'stock adjust': defineCommand({
     summary: 'adds pieces to a limited edition, or removes them (`-3`); prefer it to `stock set`',
     operands: ['SKU', 'DELTA'],
     arguments: z.object({ SKU: skuArgument, DELTA: deltaArgument }),
     run: (context: Context, { SKU: sku, DELTA: delta }) =>
-      report(context, messages.fulfilmentStockAdjusted.make({ sku, delta }, occurredNow())),
+      report(context, messages.fulfilmentStockAdjusted, { sku, delta }),
   }),
   'product release': defineCommand({
     summary: 'releases a product for sale',
     operands: ['SKU'],
     arguments: z.object({ SKU: skuArgument }),
-    run: (context: Context, { SKU: sku }) =>
-      report(context, messages.fulfilmentProductReleased.make({ sku }, occurredNow())),
+    run: (context: Context, { SKU: sku }) => report(context, messages.fulfilmentProductReleased, { sku }),
   }),
   'product withdraw': defineCommand({
     summary: 'withdraws a product from sale',
     operands: ['SKU'],
     arguments: z.object({ SKU: skuArgument }),
-    run: (context: Context, { SKU: sku }) =>
-      report(context, messages.fulfilmentProductWithdrawn.make({ sku }, occurredNow())),
+    run: (context: Context, { SKU: sku }) => report(context, messages.fulfilmentProductWithdrawn, { sku }),
   }),
   'release approve': defineCommand({
     summary: 'prices and publishes a pending release',
@@ -129,14 +123,9 @@ export const warehouseCommands = {
     options: ['--product-type <TYPE>'],
     arguments: z.object({ RELEASE: releaseArgument, 'product-type': textArgument().optional() }),
     run: (context: Context, { RELEASE: release_id, 'product-type': product_type }) =>
-      report(context, messages.catalogueReleaseApproved.make({ release_id, product_type }, occurredNow())),
+      report(context, messages.catalogueReleaseApproved, { release_id, product_type }),
   }),
 };
-
-/** Options of a message about an event that occurs now. */
-function occurredNow() {
-  return { occurredAt: new Date() };
-}
 
 function packageOf(args: z.output<z.ZodObject<typeof trackingArguments>>) {
   return {
@@ -148,10 +137,16 @@ function packageOf(args: z.output<z.ZodObject<typeof trackingArguments>>) {
 }
 
 /**
- * Publishes one message. Returns when the running service has applied or deferred it.
+ * Publishes a message about an event that occurs now. Returns when the running service has applied or
+ * deferred it.
  * @throws Error if it is rejected, or not handled in time
  */
-async function report({ database, settings }: Context, message: Message): Promise<object> {
+async function report<Schema extends z.ZodType>(
+  { database, settings }: Context,
+  messageType: MessageType<string, Schema>,
+  data: z.input<Schema>,
+): Promise<object> {
+  const message = messageType.make(data, { occurredAt: new Date() });
   const operator = currentOperator();
   await publishMessage(
     { url: settings.RABBITMQ_URL, namespace: settings.RABBITMQ_NAMESPACE },
