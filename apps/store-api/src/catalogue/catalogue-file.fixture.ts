@@ -4,7 +4,7 @@ import type { CatalogueFile } from './load-catalogue.js';
 /** Catalogue prices of the products of `catalogueOf`, and list prices of an LP, in minor units. */
 export const cataloguePrices = { GBP: 2499, USD: 2999, EUR: 2899, JPY: 4800 };
 
-export const productTypes = [
+const productTypes = [
   {
     product_type: 'vinyl_12_lp',
     title: '12" LP',

@@ -11,7 +11,7 @@ export type FindingKind =
   /** A charge that is refunded here, although the provider's refund has failed since. */
   | 'failed_refund';
 
-export interface Finding {
+interface Finding {
   readonly kind: FindingKind;
   /** The provider's id of the payment or refund; null if it has none, or it is not known. */
   readonly reference: string | null;
