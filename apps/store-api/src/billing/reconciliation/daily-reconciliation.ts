@@ -7,6 +7,8 @@ import { type FindingKind, reconcilePayments } from './reconcile-payments.js';
 const pollIntervalMs = 600_000;
 /** Time after which another replica may take over the day of a replica that died. */
 const leaseMs = 3_600_000;
+/** Time after which a day that could not be reconciled is due again, for any replica. */
+const retryDelayMs = 600_000;
 
 // Claims the oldest unfinished day that no replica has leased. The last seven days are due, each from an hour
 // after its end, since late outcomes are settled by then. An earlier day is due if it was claimed but not
@@ -29,10 +31,9 @@ const finishDay = statement(
   'reconciliation.finish-day',
   'UPDATE payment_reconciliations SET finished_at = now(), findings = $2 WHERE day = $1',
 );
-// A day that could not be reconciled is due again in 10 minutes, for any replica.
-const releaseDay = statement(
-  'reconciliation.release-day',
-  `UPDATE payment_reconciliations SET lease_until = now() + interval '10 minutes' WHERE day = $1 AND finished_at IS NULL`,
+const setLease = statement(
+  'reconciliation.set-lease',
+  `UPDATE payment_reconciliations SET lease_until = now() + $2::int * interval '1 millisecond' WHERE day = $1 AND finished_at IS NULL`,
 );
 // The start of the oldest unfinished day, or the end of the newest finished one; null before the first day.
 const readEnd = statement(
@@ -96,6 +97,7 @@ export class DailyReconciliation extends BackgroundLoop {
         gateway: this.gateway,
         range: { from, to },
         signal: this.stopping.signal,
+        onHourCompared: () => this.database.run(setLease, [day, leaseMs]),
       });
       for (const { kind, reference, chargeId } of result.findings) {
         findingCounter.inc({ kind });
@@ -113,7 +115,7 @@ export class DailyReconciliation extends BackgroundLoop {
     } catch (error) {
       if (!this.stopping.signal.aborted)
         this.logger.error({ error, day }, 'The payments of a day could not be reconciled; will retry.');
-      await this.database.run(releaseDay, [day]);
+      await this.database.run(setLease, [day, retryDelayMs]);
     }
   }
 }

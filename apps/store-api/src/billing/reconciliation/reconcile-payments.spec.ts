@@ -6,7 +6,7 @@ import { jest } from '@jest/globals';
 import { type StripeOrders, stripeOrders } from '../stripe-orders.fixture.js';
 import { orderBody } from '../../test/store-api.fixture.js';
 import { DailyReconciliation } from './daily-reconciliation.js';
-import { PaymentGateway } from '../../payments/payment-gateway.js';
+import { PaymentGateway, type TimeRange } from '../../payments/payment-gateway.js';
 import { readRefunded, readSettledAsPaid, reconcilePayments } from './reconcile-payments.js';
 
 const deleteCharge = statement('test.delete-charge', 'DELETE FROM charges WHERE id = $1');
@@ -44,6 +44,15 @@ const makeOlder = statement(
 const failedDays = statement(
   'test.failed-days',
   'SELECT day FROM payment_reconciliations WHERE finished_at IS NULL',
+);
+
+const readLease = statement(
+  'test.read-lease',
+  'SELECT lease_until > now() AS "isHeld" FROM payment_reconciliations WHERE finished_at IS NULL',
+);
+const endLease = statement(
+  'test.end-lease',
+  'UPDATE payment_reconciliations SET lease_until = now() WHERE finished_at IS NULL',
 );
 
 const hourMs = 3_600_000;
@@ -191,7 +200,25 @@ describe('the reconciliation with Stripe', () => {
     const done = await orders.store.database.rows<{ day: string; findings: number }>(finishedDays);
     expect(done).toHaveLength(7);
     expect(new Set(done.map(({ day }) => day)).size).toBe(7);
-    expect(orders.stripe.requests.filter(({ path }) => path === '/v1/payment_intents')).toHaveLength(7);
+    expect(orders.stripe.requests.filter(({ path }) => path === '/v1/payment_intents')).toHaveLength(7 * 24);
+  });
+
+  it('reads a day hour by hour, and renews its lease after each hour, so that no other replica repeats the day', async () => {
+    const { database, app } = orders.store;
+    const gateway = app.get(PaymentGateway);
+    const ranges: TimeRange[] = [];
+    const leases: boolean[] = [];
+    jest.spyOn(gateway, 'listPayments').mockImplementation(async function* (range) {
+      ranges.push(range);
+      const [lease] = await database.rows<{ isHeld: boolean }>(readLease);
+      leases.push(lease?.isHeld === true);
+      await database.run(endLease);
+      yield [];
+    });
+    expect(await app.get(DailyReconciliation).round()).toBe(true);
+    expect(ranges.map(({ from, to }) => to.getTime() - from.getTime())).toEqual(Array(24).fill(hourMs));
+    expect(ranges.slice(1).map(({ from }) => from)).toEqual(ranges.slice(0, -1).map(({ to }) => to));
+    expect(leases).toEqual(Array(24).fill(true));
   });
 
   it('of a day is retried later when Stripe responds with 500, even if the day is two weeks ago', async () => {

@@ -28,6 +28,7 @@ interface Reconciliation {
 
 /** A refund may fail up to this long after it was made (https://docs.stripe.com/refunds#failed-refunds). */
 const maxRefundFailureDelayMs = 30 * 86_400_000;
+const hourMs = 3_600_000;
 const pageSize = 500;
 
 const readCharges = statement(
@@ -63,11 +64,37 @@ interface Comparison {
   readonly gateway: PaymentGateway;
   readonly range: TimeRange;
   readonly signal: AbortSignal;
+  /** Called after each hour of the range. */
+  readonly onHourCompared?: () => Promise<unknown>;
 }
 
-/** Compares the provider's payments of a time range with our charges, in both directions. Read-only. */
+/**
+ * Compares the provider's payments of a time range with our charges, in both directions. Read-only. The
+ * memory that it needs is limited by the payments of an hour.
+ */
 export async function reconcilePayments(comparison: Comparison): Promise<Reconciliation> {
-  const { database, gateway, range, signal } = comparison;
+  const total = { payments: 0, charges: 0, findings: new Array<Finding>() };
+  for (const range of hoursOf(comparison.range)) {
+    const { payments, charges, findings } = await comparePayments({ ...comparison, range });
+    total.payments += payments;
+    total.charges += charges;
+    total.findings.push(...findings);
+    await comparison.onHourCompared?.();
+  }
+  total.findings.push(...(await findFailedRefunds(comparison)));
+  return total;
+}
+
+/** Divides a time range into hours; the last one may be shorter. */
+function* hoursOf({ from, to }: TimeRange): Generator<TimeRange> {
+  for (let start = from; start < to;) {
+    const end = new Date(Math.min(start.getTime() + hourMs, to.getTime()));
+    yield { from: start, to: end };
+    start = end;
+  }
+}
+
+async function comparePayments({ database, gateway, range, signal }: Comparison): Promise<Reconciliation> {
   const findings: Finding[] = [];
   const paidAtProvider = new Set<string>();
   let payments = 0;
@@ -90,7 +117,6 @@ export async function reconcilePayments(comparison: Comparison): Promise<Reconci
         findings.push({ kind: 'missing_payment', reference: charge.reference, chargeId: charge.id });
     }
   }
-  findings.push(...(await findFailedRefunds(comparison)));
   return { payments, charges, findings };
 }
 
