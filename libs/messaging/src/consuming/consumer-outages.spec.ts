@@ -64,6 +64,26 @@ describe('a consumer', () => {
     expect(await testbed.broker.takeDeadLetters(queue)).toEqual([]);
   });
 
+  it('applies no later message of a batch after it has requeued the first, although the database is back', async () => {
+    const sent = stockSetMessages(10);
+    let remainingFailures = 2; // of the batch, and of its first message alone
+    let failingPings = 1;
+    await testbed.broker.publish(...sent); // all wait, so that they make one batch
+    await testbed.start({
+      consumerTimes: { requeueAfterMs: 0, retryDelayMs },
+      onHandle: (_, { id }) => {
+        if (id !== sent[0]?.id || remainingFailures === 0) return;
+        remainingFailures -= 1;
+        throw new DependencyUnavailable('the database is away');
+      },
+      ping: () => {
+        failingPings -= 1;
+        return failingPings < 0 ? Promise.resolve() : Promise.reject(new Error('the database is away'));
+      },
+    });
+    expect(await testbed.untilApplied(10)).toEqual(idsOf(sent));
+  });
+
   const diskFull = statement('test.disk-full', `DO $$ BEGIN RAISE disk_full; END $$`);
   it('retries its messages and dead-letters none while PostgreSQL reports a full disk', async () => {
     let remainingFailures = 40; // far more than the 5 unexpected errors after which a message is rejected

@@ -3,7 +3,7 @@ import { DependencyUnavailable } from '@fulfilment/error-envelope';
 import { type Logger, resolveWithin } from '@fulfilment/runtime';
 import type { ChannelModel, ConfirmChannel, ConsumeMessage } from 'amqplib';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Broker } from '../broker/broker.js';
+import type { Broker, Precondition } from '../broker/broker.js';
 import type { HandlerCallbacks, MessageHandler } from './message-handler.js';
 import type { HandlingTimes } from './apply-messages.js';
 import { QueueHandover, type QueueSource } from './queue-handover.js';
@@ -175,9 +175,8 @@ export class QueueReader {
         { error, queue: this.settings.queue },
         'A rejected message could not be recorded; all unacknowledged messages will be redelivered.',
       );
-      this.received = [];
       // Each requeue raises the delivery counts, so during a database outage messages are requeued once.
-      this.broker.reconnect(error instanceof DependencyUnavailable ? () => this.ping() : undefined);
+      this.requeueAll(error instanceof DependencyUnavailable ? () => this.ping() : undefined);
     }
   }
 
@@ -195,9 +194,15 @@ export class QueueReader {
       { queue: this.settings.queue },
       'The database is unreachable; messages are returned to RabbitMQ until it is available.',
     );
-    this.received = [];
-    this.broker.reconnect(() => this.ping());
+    this.requeueAll(() => this.ping());
     return true;
+  }
+
+  /** Returns all unacknowledged messages to RabbitMQ. From now on none is handled, to keep their order. */
+  private requeueAll(precondition: Precondition | undefined): void {
+    this.received = [];
+    this.subscription = undefined;
+    this.broker.reconnect(precondition);
   }
 
   private ping(): Promise<void> {

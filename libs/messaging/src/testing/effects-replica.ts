@@ -40,6 +40,8 @@ export interface ReplicaSettings {
   readonly statementTimeoutMs?: number | undefined;
   readonly consumerTimes?: ConsumerTimes;
   readonly gaugeIntervalMs?: number;
+  /** By default a ping of the database. */
+  readonly ping?: () => Promise<void>;
   /** Called before the effect of a message is written. */
   readonly onHandle?: (tx: Transaction, message: Message) => Promise<void> | void;
 }
