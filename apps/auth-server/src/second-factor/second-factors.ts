@@ -37,9 +37,8 @@ interface StoredFactor extends Pick<SecondFactorState, 'confirmed' | 'setupOpen'
   readonly secret: Buffer;
 }
 
-const isSetupOpenSql = `confirmed_at IS NULL AND created_at > now() - interval '15 minutes'`;
-
-const factorStateSql = `confirmed_at IS NOT NULL AS confirmed, ${isSetupOpenSql} AS "setupOpen"`;
+const factorStateSql = `confirmed_at IS NOT NULL AS confirmed,
+  confirmed_at IS NULL AND created_at > now() - interval '15 minutes' AS "setupOpen"`;
 
 const findState = statement(
   'second-factors.state',

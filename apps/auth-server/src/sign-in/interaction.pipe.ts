@@ -26,7 +26,6 @@ interface SignInProgress {
 
 /** An interaction of oidc-provider in progress: a sign-in or a consent. */
 export interface OpenInteraction extends BrowserRequest, SignInProgress {
-  readonly uid: string;
   readonly prompt: string;
   readonly client: Client;
   /** For the pages of the interaction. */
@@ -79,7 +78,6 @@ export class InteractionPipe implements PipeTransform<ExecutionContext, Promise<
       this.forms.verify(consentPath.test(request.path) ? consentOwner : uid, browser);
     return {
       ...browser,
-      uid,
       prompt: interaction.prompt.name,
       client,
       context: {
