@@ -22,7 +22,7 @@ export interface Arrival {
   /** When the request was read from its socket. */
   readonly arrivedAtMs: number;
   /**
-   * Until when its sender must have decided to send it: the arrival, or up to a second earlier if the
+   * The latest time at which its sender decided to send it: the arrival, or up to a second earlier if the
    * connection was opened for it.
    */
   readonly decidedAtMs: number;
