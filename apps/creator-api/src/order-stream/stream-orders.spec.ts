@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { type Caller, RevokedTokens, SignedCursors } from '@fulfilment/http-service';
 import { RedisConnection } from '@fulfilment/http-service/redis';
 import { LOGGER } from '@fulfilment/runtime';

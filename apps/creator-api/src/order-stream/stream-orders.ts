@@ -62,8 +62,8 @@ export class StreamOrders {
     const feed = await this.feeds.begin(creatorId);
     const resumed = this.resumedPosition(creatorId, feed, lastEventId);
     let position = resumed ?? feed.position;
-    // The feed's position before the last read. If that read found no order, the client has all orders up to
-    // it, although `position` may be lower: each stream that begins raises the position of the feed.
+    // The position of the feed before the last read. After a read without orders, all orders up to it were
+    // sent; `position` may be lower, since each stream that begins raises the position of its feed.
     let readUpTo = feed.position;
     const firstEvent = lastEventId !== undefined && resumed === undefined ? 'reset' : 'open';
     // A cursor whose time is the position: both are in microseconds (order-feeds.ts).

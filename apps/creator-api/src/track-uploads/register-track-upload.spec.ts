@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { type OrderSnapshot, uuidv7 } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { GuardedClient } from '@fulfilment/guarded-fetch';

@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { uuidv7 } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { LOGGER } from '@fulfilment/runtime';
