@@ -2,7 +2,7 @@ import { jest } from '@jest/globals';
 import { predictLatencies } from './capacity.ts';
 
 describe('capacity', () => {
-  it.each(['orders', 'service-cores', 'database-cores', 'sku-orders', 'shipments', 'reports', 'replicas'])(
+  it.each(['orders', 'service-cores', 'database-cores', 'sku-orders', 'shipments', 'events', 'replicas'])(
     'rejects an invalid --%s before it prints a prediction',
     (option) => {
       const print = jest.spyOn(console, 'log').mockReturnValue();

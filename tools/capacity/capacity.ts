@@ -16,7 +16,7 @@ const help = `npm run -s tools -- capacity: predicts latencies at a load, from t
   --database-cores N   cores of PostgreSQL (default: 2)
   --sku-orders N       orders a second that one limited edition can take (default: 400); 0 if the orders have many SKUs
   --shipments N        shipments that a warehouse publishes at once (default: 1000000)
-  --reports N          fulfilment events a second that a replica applies (default: 2000)
+  --events N           fulfilment events a second that a replica applies (default: 2000)
   --replicas N         replicas of store-api that apply fulfilment events (default: 1)`;
 
 const benchmarksSchema = z.object({
@@ -34,7 +34,7 @@ export function predictLatencies(args: readonly string[]): void {
       'database-cores': { type: 'string', default: '2' },
       'sku-orders': { type: 'string', default: '400' },
       shipments: { type: 'string', default: '1000000' },
-      reports: { type: 'string', default: '2000' },
+      events: { type: 'string', default: '2000' },
       replicas: { type: 'string', default: '1' },
     },
   });
@@ -43,7 +43,7 @@ export function predictLatencies(args: readonly string[]): void {
     wholeNumber(name, values[name], min);
   const ordersPerSecond = readOption('orders', 1);
   const shipments = readOption('shipments', 0);
-  const eventsPerSecond = readOption('reports', 1) * readOption('replicas', 1);
+  const eventsPerSecond = readOption('events', 1) * readOption('replicas', 1);
   const capacity = {
     serviceCores: readOption('service-cores', 1),
     databaseCores: readOption('database-cores', 1),
