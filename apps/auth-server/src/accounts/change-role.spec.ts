@@ -1,4 +1,5 @@
 import { startWhileLocked } from '@fulfilment/database/testing';
+import { jest } from '@jest/globals';
 import { decodeJwt } from 'jose';
 import { z } from 'zod';
 import { App } from '../test/app.fixture.js';
