@@ -9,9 +9,8 @@ const lock = statement(
 );
 
 /**
- * Locks releases and creators, by their ids, until the transaction ends. Without it, concurrent transactions
- * about one release, its tracks and its creator would not see each other's uncommitted rows. Call it once per
- * transaction, to avoid deadlocks.
+ * Locks releases and creators, by their ids, until the transaction ends, so that the next transaction about
+ * them sees its rows. Call it once per transaction, to avoid deadlocks.
  */
 export async function lockReleasesAndCreators(tx: Transaction, ids: readonly string[]): Promise<void> {
   await tx.run(lock, [ids]);

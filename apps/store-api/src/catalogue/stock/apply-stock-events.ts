@@ -10,9 +10,9 @@ import { balanceAfterCount, maxStock, type StockLevel, stockLevelOf } from './st
 import { Stock } from './stock.js';
 
 const qualifiedColumns = qualifyColumns('products', productColumns);
-// The time of an event may be in the future, because of a wrong clock. It is then replaced by the current
-// time, so that the event does not override later ones; not by now(), which is the same for all events of a
-// transaction. In the order of the ids, as orders lock limited products.
+// Locks the products in the order of their ids, as orders lock limited products. A time in the future comes
+// from a wrong clock. It counts as the current time, so that the event does not override later ones; now()
+// would be the same for all events of a transaction.
 const lockProductsSql = `SELECT ${qualifiedColumns}, oversold, event.at::text AS "effectiveAt",
           coalesce(stock_set_at > event.at, false) AS "countedLater", coalesce(stock_set_at = event.at, false) AS "countedAtSameTime"
    FROM (SELECT product_id, least(at, clock_timestamp()) AS at FROM unnest($1::uuid[], $2::timestamptz[]) AS sent (product_id, at)) AS event
@@ -149,9 +149,9 @@ export class ApplyStockEvents {
 
   /**
    * Records the sales of products that are counted for the first time. This locks orders after a product. So
-   * the transaction must not lock other products: a cancellation may hold one of the orders and wait for
-   * them. `isOnlyEvent` considers only stock events, since events of orders are in another lane (ADR 44), and
-   * so in other transactions.
+   * the transaction must lock no other product: a cancellation may hold one of the orders and wait for that
+   * product. `isOnlyEvent` considers only stock events, since events of orders are in another lane (ADR 44),
+   * and so in other transactions.
    * @throws NeedsOwnTransaction
    */
   private async recordUnlimitedSales(

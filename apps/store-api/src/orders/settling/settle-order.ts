@@ -71,8 +71,8 @@ export class SettleOrder {
   ) {}
 
   /**
-   * Never throws: the order exists, so the client gets its id. Returns `pending` without an outcome, which
-   * leaves the order as it is, and after an error, although the commit may have succeeded.
+   * Never throws: the order exists, so the client gets its id. Without an outcome, leaves the order as it is
+   * and returns `pending`. Also returns `pending` after an error, although the commit may have succeeded.
    * @param database the pool of requests, or the background pool of the completer (ADR 22)
    * @param newOrder the order as this request has written it, which saves reading it; requires the pool of
    *   requests
