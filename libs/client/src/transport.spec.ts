@@ -158,6 +158,24 @@ describe('a client', () => {
     expect(await thrown(reader.read())).toBe(reason);
   });
 
+  it("throws the signal's reason when the caller aborts during the wait for a part of a file", async () => {
+    api.reply((response) => response.writeHead(200, { 'content-type': 'text/csv' }).write('kind'));
+    const controller = new AbortController();
+    const { data } = await exportOrders({
+      client: createCreatorClient(api.options()),
+      query: { creator: 'c' },
+      parseAs: 'stream',
+      signal: controller.signal,
+    });
+    const reader = new Response(data).body?.getReader();
+    await reader?.read();
+    const waiting = thrown(reader?.read() ?? Promise.resolve());
+    await nextTurn(); // the client waits for the part, too
+    const reason = new Error('The person left.');
+    controller.abort(reason);
+    expect(await waiting).toBe(reason);
+  });
+
   it("throws the signal's reason and does not retry when the caller aborts a request", async () => {
     const controller = new AbortController();
     const reason = new Error('The person left.');

@@ -117,27 +117,26 @@ function limitPartTimes(
 ): ReadableStream<Uint8Array> {
   const reader = body.getReader();
   const { signal } = request;
-  const fail = (controller: ReadableStreamDefaultController, reason: unknown): void => {
-    controller.error(reason);
-    reader.cancel(reason).catch(() => undefined);
+  const failed = new AbortController();
+  const fail = (reason: unknown): void => {
+    failed.abort(reason);
+    reader.cancel(reason).catch(() => undefined); // ends a read that is waiting for a part
   };
   return new ReadableStream(
     {
-      start: (controller) => signal.addEventListener('abort', () => fail(controller, signal.reason)),
+      start: () => signal.addEventListener('abort', () => fail(signal.reason)),
       async pull(controller) {
-        const timer = setTimeout(
-          () => fail(controller, connectionError(request, { timedOut: true })),
-          timeoutMs,
-        );
-        try {
-          const { done, value } = await reader.read();
-          if (done) controller.close();
-          else controller.enqueue(value);
-        } catch (error) {
-          throw connectionError(request, { timedOut: false, cause: error });
-        } finally {
-          clearTimeout(timer);
-        }
+        const timer = setTimeout(() => fail(connectionError(request, { timedOut: true })), timeoutMs);
+        const { done, value } = await reader
+          .read()
+          .catch((cause: unknown) => {
+            failed.signal.throwIfAborted();
+            throw connectionError(request, { timedOut: false, cause });
+          })
+          .finally(() => clearTimeout(timer));
+        failed.signal.throwIfAborted();
+        if (done) controller.close();
+        else controller.enqueue(value);
       },
       cancel: (reason) => reader.cancel(reason),
     },
