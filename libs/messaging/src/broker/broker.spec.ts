@@ -30,7 +30,6 @@ describe('a connection to RabbitMQ', () => {
         opened += 1;
         if (opened === 1) broker.reconnect();
         else resolve();
-        return Promise.resolve();
       });
       broker.start();
     });
@@ -40,7 +39,7 @@ describe('a connection to RabbitMQ', () => {
   it('waits also for a precondition that is set while it waits for another', async () => {
     const passed: string[] = [];
     const opened = new Promise<void>((resolve) => {
-      broker.use(() => Promise.resolve(resolve()));
+      broker.use(() => resolve());
     });
     broker.reconnect(() => {
       passed.push('first');
@@ -56,7 +55,6 @@ describe('a connection to RabbitMQ', () => {
     const connectedDuringSetup = new Promise<boolean>((resolve) => {
       broker.use(() => {
         resolve(broker.connected);
-        return Promise.resolve();
       });
     });
     broker.start();
@@ -67,7 +65,6 @@ describe('a connection to RabbitMQ', () => {
     let opened = 0;
     broker.use(() => {
       opened += 1;
-      return Promise.resolve();
     });
     broker.start();
     await broker.stop();
@@ -80,7 +77,6 @@ describe('a connection to RabbitMQ', () => {
     let opened = 0;
     broker.use(() => {
       opened += 1;
-      return Promise.resolve();
     });
     one.disconnect();
     broker.start();

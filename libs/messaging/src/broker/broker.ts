@@ -12,7 +12,7 @@ const maxRetryDelayMs = 1_000;
 const stopTimeoutMs = 5_000;
 
 /** Starts to consume or to publish on a channel of its own. Called after each connect, with a new channel. */
-export type ChannelUser = (channel: ConfirmChannel, connection: ChannelModel) => Promise<void>;
+export type ChannelUser = (channel: ConfirmChannel, connection: ChannelModel) => Promise<void> | void;
 
 /** A check that resolves if the connection may be opened now, and rejects otherwise. */
 export type Precondition = () => Promise<unknown>;

@@ -27,7 +27,6 @@ export class RetryingPublisher {
     this.topology = publishing.topology;
     publishing.use((channel) => {
       this.publisher = new ConfirmedPublisher(channel);
-      return Promise.resolve();
     });
   }
 

@@ -63,7 +63,6 @@ export class OutboxRelay extends BackgroundLoop {
     broker.use((channel) => {
       this.publisher = new ConfirmedPublisher(channel);
       this.wake();
-      return Promise.resolve();
     });
   }
 
