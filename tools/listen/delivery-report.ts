@@ -1,4 +1,5 @@
 import { isTestEvent } from '@fulfilment/webhook-verifier';
+import { printable } from '../dev/output/printable.ts';
 import type { ReceivedRequest } from './receiver.ts';
 
 type DeliveryReport = ReturnType<typeof toReport>;
@@ -32,18 +33,14 @@ const eventNameWidth = 'product.inventory_changed'.length;
 
 /** Formats a line: time (UTC, HH:MM:SS.mmm), event, id, delivery, attempt, verification, response. */
 export function formatLine(report: DeliveryReport): string {
-  return (
-    [
-      report.at.slice(11, 23),
-      (report.event ?? '-').padEnd(eventNameWidth),
-      report.id ?? '-',
-      report.delivery ?? '-',
-      `attempt ${report.attempt ?? '-'}`,
-      report.verified ? 'verified' : `NOT VERIFIED (${report.refusal})`, // words: public member
-      `responded ${report.answered}`,
-    ]
-      // Untrusted headers must not affect the terminal.
-      .map((cell) => cell.replaceAll(/[\p{Cc}\p{Cf}]/gu, '\uFFFD'))
-      .join('  ')
-  );
+  const cells = [
+    report.at.slice(11, 23),
+    (report.event ?? '-').padEnd(eventNameWidth),
+    report.id ?? '-',
+    report.delivery ?? '-',
+    `attempt ${report.attempt ?? '-'}`,
+    report.verified ? 'verified' : `NOT VERIFIED (${report.refusal})`, // words: public member
+    `responded ${report.answered}`,
+  ];
+  return printable(cells.join('  '));
 }

@@ -1,6 +1,6 @@
 import { format } from './format.ts';
 
-describe('the output of list commands', () => {
+describe('the output of commands', () => {
   const event = {
     at: '2026-03-01T12:00:00.000Z',
     event: 'signed_in',
@@ -56,6 +56,11 @@ describe('the output of list commands', () => {
   it('contains no control characters of a user agent', () => {
     const text = format({ events: [event], before: null });
     for (const stray of ['\u001b', '\u202e']) expect(text).not.toContain(stray);
+  });
+
+  it('contains no control characters of a value that is not in a list', () => {
+    const text = format({ reason: 'Unknown type \u001b[2J', about: { sku: '\u202e' } });
+    expect(text).toBe('reason: Unknown type \ufffd[2J\nabout: {"sku":"\ufffd"}');
   });
 
   it('has only the headings if there are no entries', () => {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { alignColumns } from '../dev/output/align-columns.ts';
+import { printable } from '../dev/output/printable.ts';
 
 /** An object as a service's program prints it: the result of a command, or a row of a list. */
 type Row = Readonly<Record<string, unknown>>;
@@ -103,6 +104,7 @@ export function format(result: Row): string {
   if (list !== undefined && table !== undefined) return formatTable(list, table, result);
   return Object.entries(result)
     .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .map(printable)
     .join('\n');
 }
 
@@ -119,8 +121,8 @@ function formatTable(list: string, { columns, lastLine }: Table, result: Row): s
   return [...lines, ...(last === undefined ? [] : [last])].join('\n');
 }
 
-/** Formats a value or a list of values. Replaces control characters, which could affect the terminal. */
+/** Formats a value or a list of values. */
 function cell(value: unknown): string {
   const parts = z.array(z.union([z.string(), z.number()])).parse([value ?? []].flat());
-  return (parts.join(' ') || '-').replaceAll(/[\p{Cc}\p{Cf}]/gu, '\uFFFD');
+  return printable(parts.join(' ') || '-');
 }
