@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { ScanStart } from './scan-start.js';
 
 // With a lag of 0, each call of `position` begins an interval, and the start follows one interval behind.
@@ -44,5 +45,22 @@ describe('the start of a scan', () => {
     expect([scan.position(), scan.position(), scan.position()]).toEqual([0, 0, 0]);
     scan.fullScanTook(60_000);
     expect(scan.position()).toBe(5);
+  });
+
+  it('is the beginning again after 20 times the duration of a full scan', () => {
+    const clock = jest.spyOn(performance, 'now').mockReturnValue(1_000);
+    try {
+      const scan = new ScanStart({ lagMs: 0, fullScanMs: 0 });
+      scan.position();
+      scan.advance([5]);
+      scan.position();
+      scan.fullScanTook(100);
+      clock.mockReturnValue(2_999);
+      expect(scan.position()).toBe(5);
+      clock.mockReturnValue(3_000);
+      expect(scan.position()).toBe(0);
+    } finally {
+      clock.mockRestore();
+    }
   });
 });

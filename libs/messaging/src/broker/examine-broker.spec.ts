@@ -1,4 +1,4 @@
-import { topologyOf } from '@fulfilment/contracts';
+import { messageQueues, topologyOf } from '@fulfilment/contracts';
 import { connect } from 'amqplib';
 import { examineBroker } from './examine-broker.js';
 import { type ScratchBroker, scratchBroker } from '../testing/scratch-broker.js';
@@ -34,5 +34,23 @@ describe('examineBroker', () => {
       unusableNodes: [],
       clusters: [expect.any(String)],
     });
+  });
+
+  it('re-creates a missing binding of a queue, and its missing dead-letter exchange', async () => {
+    const topology = topologyOf(broker.namespace);
+    const name = 'webhook-worker.clients';
+    const [queue, deadLetterQueue] = [topology.queue(name), topology.deadLetterQueue(name)];
+    const deadLetterExchange = topology.deadLetterExchange(name);
+    const connection = await connect(broker.url);
+    const channel = await connection.createConfirmChannel();
+    const [pattern] = messageQueues[name];
+    await channel.unbindQueue(queue, topology.factsExchange, pattern);
+    await channel.deleteExchange(deadLetterExchange);
+    await examineBroker('webhook-worker', broker);
+    await broker.publishRaw('client.disconnected', Buffer.from('{}'));
+    channel.publish(deadLetterExchange, deadLetterQueue, Buffer.from('{}'));
+    await channel.waitForConfirms();
+    for (const routed of [queue, deadLetterQueue]) expect(await channel.get(routed)).not.toBe(false);
+    await connection.close();
   });
 });

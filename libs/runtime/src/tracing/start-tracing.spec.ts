@@ -1,4 +1,5 @@
 import { eventually, otlpCollector } from '@fulfilment/testing';
+import { jest } from '@jest/globals';
 import { globSync, readFileSync } from 'node:fs';
 import { createLogger } from '../logger.js';
 import { metrics } from '../metrics.js';
@@ -111,6 +112,25 @@ describe('tracing', () => {
     await tracing.stop();
     await collector.stop();
     await eventually(async () => (await countDropped('export_failed')) > failed);
+  });
+
+  it('waits for the collector for 2 s when it stops', async () => {
+    const collector = await otlpCollector({ respond: () => undefined });
+    process.env['OTEL_EXPORTER_OTLP_TIMEOUT'] = '300'; // an export must not keep the test process alive
+    const tracing = await startTracing(
+      'test-service',
+      tracingSettings.parse({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }),
+      silent,
+    );
+    await work();
+    const timers = jest.spyOn(globalThis, 'setTimeout');
+    const stopping = tracing.stop();
+    const [endWait] = timers.mock.calls.find(([, delayMs]) => delayMs === 2_000) ?? [];
+    timers.mockRestore();
+    endWait?.();
+    await stopping;
+    expect(endWait).toBeDefined();
+    await collector.stop();
   });
 
   it('drops and counts spans that the collector rejects, and logs that once', async () => {

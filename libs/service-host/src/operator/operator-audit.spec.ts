@@ -1,4 +1,4 @@
-import type { Sql, Values } from '@fulfilment/database';
+import { type Sql, statement, type Values } from '@fulfilment/database';
 import { type ScratchDatabase, scratchDatabase } from '@fulfilment/database/testing';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { createOperatorAudit, idsOf, readOperatorAudit, runAudited } from './operator-audit.js';
@@ -10,6 +10,8 @@ class OperatorAudit1700000000000 implements MigrationInterface {
   }
   async down(): Promise<void> {}
 }
+
+const deleteRecords = statement('test.delete-records', 'TRUNCATE operator_audit RESTART IDENTITY');
 
 describe('the record of an operator command', () => {
   it('contains ids from the output of the command, and never a secret or an e-mail address', () => {
@@ -47,6 +49,26 @@ describe('the records of operator commands', () => {
     scratch = await scratchDatabase([OperatorAudit1700000000000]);
   });
   afterAll(() => scratch.drop());
+  beforeEach(() => scratch.database.run(deleteRecords));
+
+  it('are written before the command runs, and completed after it', async () => {
+    const newest = async () =>
+      (await readOperatorAudit(scratch.database, { limit: 1 })).records;
+    const command = { name: 'order ship', operands: ['ord_1'], options: ['carrier'] };
+    await runAudited(scratch.database, 'bea', command, async () => {
+      const [started] = await newest();
+      expect(started).toMatchObject({
+        operator: 'bea',
+        command: 'order ship',
+        subjects: ['ord_1'],
+        options: ['carrier'],
+        outcome: 'started',
+        ended_at: null,
+      });
+      return {};
+    });
+    expect(await newest()).toMatchObject([{ outcome: 'done', ended_at: expect.any(Date) }]);
+  });
 
   it('are read in pages, the newest page first, and in ascending order within a page, also where positions get more digits', async () => {
     const command = { name: 'order ship', operands: [], options: [] };
