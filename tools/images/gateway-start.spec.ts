@@ -2,7 +2,7 @@ import { eventually, freePort, listen } from '@fulfilment/testing';
 import { certificatesIn } from '@fulfilment/testing/certificates';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -18,6 +18,7 @@ describe('the gateway that start.sh starts', () => {
   let port: number;
   let environment: Record<string, string>;
   let gateway: ChildProcess | undefined;
+  let ca: string;
   let agent: Agent;
 
   beforeEach(async () => {
@@ -54,7 +55,8 @@ describe('the gateway that start.sh starts', () => {
       AUTH_SERVER_ADDRESS: `auth-server:${servicePort}`,
       WEBHOOK_WORKER_ADDRESS: `webhook-worker:${servicePort}`,
     };
-    agent = new Agent({ connect: { ca: await readFile(caFile, 'utf8') } });
+    ca = await readFile(caFile, 'utf8');
+    agent = new Agent({ connect: { ca } });
   });
 
   afterEach(async () => {
@@ -133,6 +135,59 @@ describe('the gateway that start.sh starts', () => {
     writeFileSync(join(directory, 'names'), 'creator-api 127.0.0.1\n');
     await expectStatus('/creator/api/v1/orders', 200);
     await expectStatus('/store/v1/releases', 200);
+  });
+
+  it('logs requests with neither the address nor the network of the client', async () => {
+    start();
+    const client = '127.0.0.5';
+    await agent.close();
+    agent = new Agent({ connect: { ca, localAddress: client } });
+    await eventually(async () => {
+      const headers = { 'x-forwarded-for': '198.51.100.7', forwarded: 'for=198.51.100.7' };
+      const options = { dispatcher: agent, headers };
+      const response = await request(`https://localhost:${port}/unknown`, options).catch(() => undefined);
+      await response?.body.dump();
+      return response?.statusCode === 404;
+    });
+    const log = await eventually(() => readFile(environment['GATEWAY_ACCESS_LOG'] ?? '', 'utf8'));
+    expect(log).toContain('"path":"/unknown","status":404');
+    expect(log).not.toMatch(/127\.0\.0\.|198\.51\.100\./);
+  });
+
+  it('avoids a replica once it has failed /health/serving twice in a row, until it responds again', async () => {
+    const [one, other] = ['127.0.0.2', '127.0.0.3'] as const;
+    const upstream = () => {
+      const path = join(directory, 'nginx.conf');
+      const text = existsSync(path) ? readFileSync(path, 'utf8') : '';
+      const [, servers = ''] = /upstream store_api \{\s*(.*?)\s*keepalive/s.exec(text) ?? [];
+      return servers.match(/127\.0\.0\.\d/g) ?? [];
+    };
+    const statuses = [503, 200, 503, 503, 200, 200];
+    /** The replicas in use when the check of the same index arrived, so after the checks before it. */
+    const upstreams: string[][] = [];
+    const servers = [one, other].map((address) =>
+      createServer(({ url }, response) => {
+        let status = url === '/health/serving' ? 200 : 404;
+        if (status === 200 && address === other) {
+          status = statuses[upstreams.length] ?? 200;
+          upstreams.push(upstream());
+        }
+        response.writeHead(status).end();
+      }).listen(servicePort, address),
+    );
+    try {
+      await Promise.all(servers.map((server) => once(server, 'listening')));
+      writeFileSync(join(directory, 'names'), `store-api ${one}\nstore-api ${other}\n`);
+      start();
+      await eventually(() => upstreams.length > statuses.length);
+      const all = [one, other];
+      expect(upstreams.slice(0, 7)).toEqual([[], all, all, all, [one], all, all]);
+    } finally {
+      for (const server of servers) {
+        server.close();
+        server.closeAllConnections();
+      }
+    }
   });
 
   it('avoids a replica while it does not respond, and uses all if none responds', async () => {

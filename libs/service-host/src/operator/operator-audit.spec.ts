@@ -52,8 +52,7 @@ describe('the records of operator commands', () => {
   beforeEach(() => scratch.database.run(deleteRecords));
 
   it('are written before the command runs, and completed after it', async () => {
-    const newest = async () =>
-      (await readOperatorAudit(scratch.database, { limit: 1 })).records;
+    const newest = async () => (await readOperatorAudit(scratch.database, { limit: 1 })).records;
     const command = { name: 'order ship', operands: ['ord_1'], options: ['carrier'] };
     await runAudited(scratch.database, 'bea', command, async () => {
       const [started] = await newest();
