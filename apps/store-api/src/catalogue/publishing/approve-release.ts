@@ -35,10 +35,13 @@ const publishPending = statement(
    WHERE p.id = unpriced.id AND t.product_type = coalesce(:product_type, p.product_type)
    RETURNING ${qualifyColumns('p', productColumns)}`,
 );
-const readPendingReleases = statement(
+// Runs for each message about a creator. Products have no index by creator, so they are looked up by release,
+// in a subquery, which always uses an index (`JsonRows`). A live creator has no row in the first subquery.
+export const readPendingReleases = statement(
   'release.read-pending-of-test-creator',
-  `SELECT DISTINCT p.release_id AS id FROM products p JOIN creators c ON c.id = p.creator_id AND c.test
-   WHERE p.creator_id = $1 AND p.status = 'pending'`,
+  `SELECT id FROM releases
+   WHERE creator_id = (SELECT id FROM creators WHERE id = :creator_id AND test)
+     AND (SELECT true FROM products WHERE release_id = releases.id AND status = 'pending' LIMIT 1)`,
 );
 
 /**
@@ -86,7 +89,7 @@ export class ApproveRelease {
    * creator. Call it after the creator or one of the creator's releases is written.
    */
   async approveTestReleases(tx: Transaction, creatorId: string, occurredAt: string): Promise<void> {
-    const releases = await tx.rows<{ id: string }>(readPendingReleases, [creatorId]);
+    const releases = await tx.rows<{ id: string }>(readPendingReleases, { creator_id: creatorId });
     for (const { id } of releases) await this.run(tx, { release_id: id }, occurredAt);
   }
 }
