@@ -2,8 +2,10 @@ import type { CreatorSnapshot } from '@fulfilment/contracts';
 import { statement, type Transaction } from '@fulfilment/database';
 import { recordApps } from './record-apps.js';
 
-const columns = 'id, version, organisation_id, name, settlement_currency, registered_at, test';
-const upsertWhereSql = (condition: string): string => `INSERT INTO creators (${columns})
+// $2 says whether to overwrite a creator of the same version too.
+const upsert = statement(
+  'creators.upsert',
+  `INSERT INTO creators (id, version, organisation_id, name, settlement_currency, registered_at, test)
    SELECT id, version, organisation_id, name, settlement_currency, registered_at, coalesce(test, false)
    FROM jsonb_to_recordset($1::jsonb) AS c(id uuid, version int, organisation_id text, name text,
      settlement_currency text, registered_at timestamptz, test boolean)
@@ -11,12 +13,7 @@ const upsertWhereSql = (condition: string): string => `INSERT INTO creators (${c
    ON CONFLICT (id) DO UPDATE SET version = excluded.version, organisation_id = excluded.organisation_id,
      name = excluded.name, settlement_currency = excluded.settlement_currency, registered_at = excluded.registered_at,
      test = excluded.test
-   WHERE ${condition} RETURNING id`;
-
-const upsert = statement('creators.upsert', upsertWhereSql('creators.version < excluded.version'));
-const upsertReplayed = statement(
-  'creators.upsert-replayed',
-  upsertWhereSql('creators.version <= excluded.version'),
+   WHERE creators.version < excluded.version OR ($2 AND creators.version = excluded.version) RETURNING id`,
 );
 
 /**
@@ -30,7 +27,7 @@ export async function recordCreators(
   { replay = false }: { readonly replay?: boolean } = {},
 ): Promise<void> {
   if (snapshots.length === 0) return;
-  const stored = await tx.rows<{ id: string }>(replay ? upsertReplayed : upsert, [JSON.stringify(snapshots)]);
+  const stored = await tx.rows<{ id: string }>(upsert, [JSON.stringify(snapshots), replay]);
   const ids = new Set(stored.map(({ id }) => id));
   await recordApps(
     tx,
