@@ -19,7 +19,8 @@ export interface LedgerRow {
   readonly revenue: string;
   readonly vat: string;
   readonly royalty: string;
-  /** In the settlement currency of the posting, as all `settled_` amounts. */
+  /** Currency of the `settled_` amounts. */
+  readonly settlement_currency: Currency;
   readonly settled_revenue: string;
   readonly settled_vat: string;
   readonly settled_royalty: string;

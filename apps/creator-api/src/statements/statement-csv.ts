@@ -9,7 +9,7 @@ const linesPerPage = 1000;
 const readPage = statement(
   'statements.lines',
   `SELECT kind, order_id, item_id, occurred_at, (extract(epoch FROM occurred_at) * 1000000)::bigint AS occurred_at_micros, release_id, ean, units,
-     currency, revenue::text, vat::text, royalty::text, settled_revenue::text, settled_vat::text, settled_royalty::text,
+     currency, revenue::text, vat::text, royalty::text, settlement_currency, settled_revenue::text, settled_vat::text, settled_royalty::text,
      COALESCE(rate_date::text, '') AS rate_date, COALESCE(rate_from::text, '') AS rate_from, COALESCE(rate_to::text, '') AS rate_to
    FROM ledger WHERE creator_id = $1 AND period = $2 AND settlement_currency = $3
      AND (occurred_at, item_id, kind) > (COALESCE('epoch'::timestamptz + $4::bigint * interval '1 microsecond', '-infinity'),
@@ -43,7 +43,7 @@ interface CsvPart {
  * The columns of the file, in order. Amounts are bigints, since `csvLine` puts an apostrophe before text that
  * begins with a minus sign.
  */
-const columns: Readonly<Record<string, (row: LineRow, currency: string) => string | number | bigint>> = {
+const columns: Readonly<Record<string, (row: LineRow) => string | number | bigint>> = {
   kind: (row) => row.kind,
   order: (row) => row.order_id,
   human_order_id: (row) => publicId('ord', row.order_id),
@@ -56,7 +56,7 @@ const columns: Readonly<Record<string, (row: LineRow, currency: string) => strin
   revenue: (row) => BigInt(row.revenue),
   vat: (row) => BigInt(row.vat),
   royalty: (row) => BigInt(row.royalty),
-  settlement_currency: (_row, currency) => currency,
+  settlement_currency: (row) => row.settlement_currency,
   settled_revenue: (row) => BigInt(row.settled_revenue),
   settled_vat: (row) => BigInt(row.settled_vat),
   settled_royalty: (row) => BigInt(row.settled_royalty),
@@ -79,7 +79,7 @@ export async function* statementCsv(
   );
   for await (const rows of pages)
     yield {
-      text: rows.map((row) => formatLine(row, currency)).join(''),
+      text: rows.map(formatLine).join(''),
       lines: rows.length,
       units: sum(rows.map(({ units }) => BigInt(units))),
       revenue: sum(rows.map((row) => BigInt(row.settled_revenue))),
@@ -87,8 +87,8 @@ export async function* statementCsv(
     };
 }
 
-function formatLine(row: LineRow, settlementCurrency: string): string {
-  return csvLine(Object.values(columns).map((cell) => cell(row, settlementCurrency)));
+function formatLine(row: LineRow): string {
+  return csvLine(Object.values(columns).map((cell) => cell(row)));
 }
 
 function sum(values: readonly bigint[]): bigint {

@@ -1,4 +1,4 @@
-import { type Currency, maxUuid, publicId } from '@fulfilment/contracts';
+import { maxUuid, publicId } from '@fulfilment/contracts';
 import { type Statement, statement } from '@fulfilment/database';
 import { type Caller, SignedCursors } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
@@ -47,7 +47,6 @@ interface LineRow extends LedgerRow {
   readonly platform: string | null;
   readonly client_id: string | null;
   readonly royalty_rate: number | null;
-  readonly settlement_currency: Currency;
   readonly rate_date: string | null;
   readonly rate_from: string | null;
   readonly rate_to: string | null;
