@@ -11,7 +11,8 @@ import { demoUser, suite } from '../suite/the-suite.js';
 import { fetchFromSuite } from '../suite/fetch-from-suite.js';
 
 const api = '/creator/api/v1';
-const currentMonth = () => new Date().toISOString().slice(0, 7);
+/** The month whose statistics contain the order. */
+const monthOf = (order: { placed_at: string }) => order.placed_at.slice(0, 7);
 
 describe('the Creator API', () => {
   let merchant: Merchant;
@@ -145,13 +146,13 @@ describe('the Creator API', () => {
   });
 
   it('hides orders and statistics of an organisation from another', async () => {
-    const { uuid } = await projectedOrder();
+    const order = await projectedOrder();
     const stats = `${api}/creators/${merchant.creator.uuid}/stats`;
     for (const path of [
       `${api}/orders?creator=${merchant.creator.uuid}`,
-      `${api}/orders/${uuid}`,
-      `${stats}/sales?period=${currentMonth()}`,
-      `${stats}/royalties?period=${currentMonth()}`,
+      `${api}/orders/${order.uuid}`,
+      `${stats}/sales?period=${monthOf(order)}`,
+      `${stats}/royalties?period=${monthOf(order)}`,
     ]) {
       expect(errorOf(await otherMerchant.dashboard.get(path).expect(404)).code).toBe('NOT_FOUND');
       await operator.get(path).expect(200);
@@ -165,15 +166,16 @@ describe('the Creator API', () => {
   });
 
   it('sums the sales and royalties of a month, zero without sales, and rejects an invalid month', async () => {
-    const { totals } = await projectedOrder();
-    const stats = (name: string, period = currentMonth()) =>
+    const order = await projectedOrder();
+    const { totals } = order;
+    const stats = (name: string, period = monthOf(order)) =>
       merchant.dashboard.get(`${api}/creators/${merchant.creator.uuid}/stats/${name}?period=${period}`);
     const sales = await eventually(async () => {
       const { body } = await stats('sales').expect(200);
       return body.totals.units > 0 ? body : undefined;
     });
     expect(sales).toEqual({
-      period: currentMonth(),
+      period: monthOf(order),
       currency: 'GBP',
       totals: { units: 3, revenue: totals.gross },
     });
@@ -194,7 +196,7 @@ describe('the Creator API', () => {
   });
 
   it('returns the same data after its read models were rebuilt by a replay', async () => {
-    const period = currentMonth();
+    const period = monthOf(await projectedOrder());
     const read = async () => {
       const stats = `${api}/creators/${merchant.creator.uuid}/stats`;
       const { body: list } = await orders(merchant.dashboard).expect(200);
@@ -202,7 +204,6 @@ describe('the Creator API', () => {
       const { body } = await merchant.dashboard.get(`${stats}/royalties?period=${period}`).expect(200);
       return { list, sales, royalties: body };
     };
-    await projectedOrder();
     const before = await read();
     const rebuilt = await operate(['creator', 'rebuild']);
     expect(rebuilt).toMatchObject({ statistics: { differed: 0 }, order_counts: { differed: 0 } });
