@@ -1,10 +1,4 @@
-import {
-  type Database,
-  ReadDatabase,
-  type Statement,
-  statement,
-  type Transaction,
-} from '@fulfilment/database';
+import { ReadDatabase, statement, type Transaction } from '@fulfilment/database';
 import type { Caller } from '@fulfilment/http-service';
 import { eventually } from '@fulfilment/testing';
 import { jest } from '@jest/globals';
@@ -21,34 +15,14 @@ const useBerlinTime = statement(
   'test.use-berlin-time',
   `SELECT set_config('timezone', 'Europe/Berlin', true)`,
 );
-const useShortIdleTimeout = statement(
-  'test.use-short-idle-timeout',
-  `SELECT set_config('idle_in_transaction_session_timeout', '50', true)`,
-);
-const findOtherTransactions = statement(
-  'test.find-other-transactions',
-  `SELECT FROM pg_stat_activity
-   WHERE datname = current_database() AND xact_start IS NOT NULL AND pid <> pg_backend_pid()`,
+/** Does what `idle_in_transaction_session_timeout` does after 30 s. */
+const endIdleExports = statement(
+  'test.end-idle-exports',
+  `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+   WHERE datname = current_database() AND state = 'idle in transaction' AND query LIKE '%FROM order_items%'`,
 );
 const lockOrders = statement('test.lock-orders', 'LOCK TABLE orders');
 const lines = (csv: string) => csv.split('\r\n').slice(1, -1);
-
-/** Changes a setting of PostgreSQL for each snapshot. */
-class VisibilityWith extends Visibility {
-  constructor(
-    private readonly changeSetting: Statement,
-    database: Database,
-  ) {
-    super(database, new ReadDatabase(database));
-  }
-
-  override snapshot<Result>(caller: Caller, work: (tx: Transaction) => Promise<Result>): Promise<Result> {
-    return super.snapshot(caller, async (tx) => {
-      await tx.run(this.changeSetting);
-      return work(tx);
-    });
-  }
-}
 
 describe('the export of orders', () => {
   let api: CreatorApi;
@@ -119,12 +93,20 @@ describe('the export of orders', () => {
   );
 
   it('has the orders of days in UTC, regardless of the time zone of PostgreSQL', async () => {
+    class VisibilityInBerlinTime extends Visibility {
+      override snapshot<Result>(caller: Caller, work: (tx: Transaction) => Promise<Result>): Promise<Result> {
+        return super.snapshot(caller, async (tx) => {
+          await tx.run(useBerlinTime);
+          return work(tx);
+        });
+      }
+    }
     const creator = await api.newCreator();
     const order = anOrder(creator.id, { placed_at: '2026-03-29T23:59:59.999Z' });
     await api.record({ orders: [order] });
     // Summer time begins on this day, so in Berlin it has 23 hours.
     const day = { from: '2026-03-29', to: '2026-03-29' };
-    const visibility = new VisibilityWith(useBerlinTime, api.database);
+    const visibility = new VisibilityInBerlinTime(api.database, new ReadDatabase(api.database));
     const exports = new ExportOrders(visibility);
     const csv = await text(await exports.run(aMember, { creator: creator.id, ...day }));
     expect(lines(csv)).toHaveLength(1);
@@ -173,10 +155,9 @@ describe('the export of orders', () => {
     const creator = await api.newCreator();
     const orders = Array.from({ length: 450 }, () => anOrder(creator.id));
     await api.record({ orders });
-    const visibility = new VisibilityWith(useShortIdleTimeout, api.database);
-    const stream = await new ExportOrders(visibility).run(aMember, { creator: creator.id });
-    await eventually(async () => (await api.database.rows(findOtherTransactions)).length === 0);
-    await expect(text(stream)).rejects.toThrow();
+    const stream = await api.app.get(ExportOrders).run(aMember, { creator: creator.id });
+    await eventually(async () => (await api.database.rows(endIdleExports)).length > 0);
+    await expect(text(stream)).rejects.toThrow('PostgreSQL is unavailable');
   });
 
   it('runs at most twice at once, and once for an organisation', async () => {
