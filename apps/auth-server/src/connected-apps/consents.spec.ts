@@ -30,21 +30,33 @@ describe('a new consent', () => {
     const { client_id: clientId } = await registerClient(server, metadata);
     const appIdentity = identityDigest(identityOf(metadata));
     const consents = new Consents(server.database, new Outbox());
-    await consents.save({ userId, clientId, appIdentity, creatorId: undefined, scopes: ['orders:read'] });
-    return { clientId, isGiven: await consents.isGiven(userId, clientId, undefined) };
+    const save = (identity: string) =>
+      consents.save({
+        userId,
+        clientId,
+        appIdentity: identity,
+        creatorId: undefined,
+        scopes: ['orders:read'],
+      });
+    return { clientId, save, isSaved: await save(appIdentity) };
   };
 
   it('ends the expiry of a client that registered itself, in the same commit', async () => {
-    const { clientId, isGiven } = await saveConsent(server.users.harbourOwner.user_id);
-    expect(isGiven).toBe(true);
+    const { clientId, isSaved } = await saveConsent(server.users.harbourOwner.user_id);
+    expect(isSaved).toBe(true);
     expect(await server.database.row(readExpiry, [clientId])).toEqual({ expires_at: null });
+  });
+
+  it('is not stored for another identity of the client, not even next to an earlier consent', async () => {
+    const { save } = await saveConsent(server.users.harbourOwner.user_id);
+    expect(await save('digest of an earlier identity')).toBe(false);
   });
 
   it('is not stored for a person who was redacted since the page was shown, and leaves the expiry of the client', async () => {
     const { user_id: userId } = await newUser(server);
     await runCommand('user redact', { USER: userId });
-    const { clientId, isGiven } = await saveConsent(userId);
-    expect(isGiven).toBe(false);
+    const { clientId, isSaved } = await saveConsent(userId);
+    expect(isSaved).toBe(false);
     expect(await server.database.row(readExpiry, [clientId])).toEqual({ expires_at: expect.any(Date) });
   });
 });

@@ -7,13 +7,13 @@ import { identityDigest, identityOf, type IdentifiedClient } from '../registrati
 import type { Consent } from './covering-consent.rules.js';
 
 // Waits for a disconnection by the same person. Taken before the lock of the client, as in
-// disconnect-and-publish.ts, so that the two cannot deadlock. The account may have been redacted since then.
-const lockUser = statement(
-  'consents.lock-user',
+// disconnect-and-publish.ts, so that the two cannot deadlock.
+const lockEnabledUserShared = statement(
+  'consents.lock-enabled-user-shared',
   'SELECT FROM users WHERE id = $1 AND disabled_at IS NULL FOR KEY SHARE',
 );
 // A client that registered itself expires after 30 days unless a person authorizes it. Taken before
-// `lockClient`, since two consents that both hold its shared lock could not both clear the expiry.
+// `lockClientShared`: two consents that both hold that lock would deadlock when both clear the expiry.
 const lockExpiringClient = statement(
   'consents.lock-expiring-client',
   `SELECT FROM oidc_model WHERE model = 'Client' AND id = $1 AND expires_at IS NOT NULL FOR NO KEY UPDATE`,
@@ -24,8 +24,8 @@ const clearClientExpiry = statement(
 );
 // Waits for a disconnection of the app by another person, which checks under this lock whether another
 // consent remains.
-const lockClient = statement(
-  'consents.lock-client',
+const lockClientShared = statement(
+  'consents.lock-client-shared',
   `SELECT payload FROM oidc_model WHERE model = 'Client' AND id = $1 FOR SHARE`,
 );
 // `changed_at` and `given_at` both default to now(), so they are equal only in a new consent.
@@ -85,9 +85,10 @@ export class Consents {
   ) {}
 
   /**
-   * Stores a consent. A new one connects an app, so the creator's snapshot is published. Stores none when the
-   * person was disabled, the client deleted or its identity changed since the page was shown.
+   * Stores a consent. A new one connects an app, so the creator's snapshot is published.
    * @param consent `appIdentity`: digest of the client's identity on the page
+   * @returns false, and stores none, if the person was disabled or redacted, the client deleted or its
+   *   identity changed since the page was shown
    */
   async save(consent: {
     readonly userId: string;
@@ -95,21 +96,22 @@ export class Consents {
     readonly appIdentity: string;
     readonly creatorId: string | undefined;
     readonly scopes: readonly string[];
-  }): Promise<void> {
+  }): Promise<boolean> {
     const { userId, clientId, appIdentity, creatorId, scopes } = consent;
-    await this.database.transaction(async (tx) => {
+    return this.database.transaction(async (tx) => {
       const [enabledUsers, expiringClients, client] = await pipelined([
-        tx.run(lockUser, [userId]),
+        tx.run(lockEnabledUserShared, [userId]),
         tx.run(lockExpiringClient, [clientId]),
-        tx.row<{ payload: IdentifiedClient }>(lockClient, [clientId]),
+        tx.row<{ payload: IdentifiedClient }>(lockClientShared, [clientId]),
       ]);
-      if (enabledUsers === 0 || client === undefined) return;
-      if (identityDigest(identityOf(client.payload)) !== appIdentity) return;
+      if (enabledUsers === 0 || client === undefined) return false;
+      if (identityDigest(identityOf(client.payload)) !== appIdentity) return false;
       if (expiringClients > 0) await tx.run(clearClientExpiry, [clientId]);
       const values = [userId, clientId, creatorId ?? null, scopes];
       const saved = await tx.row<{ is_new: boolean }>(save, values);
       if (creatorId !== undefined && saved?.is_new === true)
         await publishCreators(tx, this.outbox, [creatorId]);
+      return true;
     });
   }
 

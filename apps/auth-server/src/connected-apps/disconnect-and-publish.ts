@@ -13,7 +13,7 @@ interface Connections {
 
 // Serialises the disconnections and new consents of one person, so that no consent is added after
 // `lockClients` has read them.
-const lockPerson = statement('connected-apps.lock-person', 'SELECT FROM users WHERE id = $1 FOR UPDATE');
+const lockUser = statement('connected-apps.lock-user', 'SELECT FROM users WHERE id = $1 FOR UPDATE');
 // Locks the clients before consents and tokens, as a new consent and the deletion of a client do. Serialises
 // the disconnections of one app by several people, so that the second sees the result of the first.
 const lockClients = statement(
@@ -49,7 +49,7 @@ export async function disconnectAndPublish<Result>(
   disconnect: () => Promise<Result>,
 ): Promise<Result> {
   const [, clients] = await pipelined([
-    tx.run(lockPerson, [userId]),
+    tx.run(lockUser, [userId]),
     tx.rows<{ id: string }>(lockClients, [userId, clientId]),
   ]);
   const lastConsents = await tx.rows<{ client_id: string; creator_id: string }>(findLastConsents, [

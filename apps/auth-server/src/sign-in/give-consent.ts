@@ -29,10 +29,11 @@ export class GiveConsent {
     // A person with creators must select one. The form of the page always contains one.
     if (creatorId === undefined && creators.length > 0) return currentStepRedirect;
 
-    await this.consents.save({ userId: accountId, clientId, appIdentity, creatorId, scopes });
+    const consent = { userId: accountId, clientId, appIdentity, creatorId, scopes };
+    if (!(await this.consents.save(consent))) return currentStepRedirect;
     const authorization = { accountId, clientId, creatorId, scopes };
     const grant = await startConsentedGrant(this.oidc.provider, this.consents, authorization);
-    // The app was disconnected, or its identity changed, during the request.
+    // The app was disconnected during the request.
     if (grant === undefined) return currentStepRedirect;
     await this.audit.write(
       {
