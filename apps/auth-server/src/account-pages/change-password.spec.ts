@@ -177,23 +177,23 @@ describe('a password change', () => {
     await openAccountPage(email, '/account'); // stores the network that is locked
     await ageSignIns(server, userId, { seconds: 60 }); // times of sign-ins are in whole seconds
     const app = await App.dashboard(server);
-    const { authorizing } = await server.database.transaction(async (change) => {
-      const started = await server.database.transaction(async (tx) => {
-        await tx.run(lockNetworks, [userId]);
-        const authorizing = app.authorize('openid offline_access', { email });
-        await untilLockWaits(server.database); // after it has verified the password
-        await setPasswordAndEndAccess(change, userId, 'a hash');
-        return { authorizing };
+    const { signIn } = await server.database.transaction(async (passwordChange) => {
+      const started = await server.database.transaction(async (networkLock) => {
+        await networkLock.run(lockNetworks, [userId]);
+        const signIn = app.authorize('openid offline_access', { email });
+        await untilLockWaits(server.database); // The sign-in has verified the password.
+        await setPasswordAndEndAccess(passwordChange, userId, 'a hash');
+        return { signIn }; // in an object, because a returned promise would be awaited
       });
-      // The new password is committed after the sign-in has started a token family.
-      await Promise.race([started.authorizing, untilLockWaits(server.database)]);
+      // Without the lock of the network, the sign-in ends, or waits for the commit of the password.
+      await Promise.race([started.signIn, untilLockWaits(server.database)]);
       return started;
     });
-    const { shown } = await authorizing;
+    const { shown } = await signIn;
     expect(shown.url.searchParams.get('error')).toBe('invalid_grant');
   });
 
-  it('is later than a sign-in with the old password for which it has waited', async () => {
+  it('gets a later time than a concurrent sign-in with the old password, for whose end it waits', async () => {
     const { email } = await newUser(server);
     const { browser, shown } = await openAccountPage(email, '/account/security');
     const { changing, waitedUntil } = await server.database.transaction(async (tx) => {
@@ -210,15 +210,14 @@ describe('a password change', () => {
     expect(await server.database.row(readChange, [email, waitedUntil])).toEqual({ isLater: true });
   });
 
-  it('is a sign-in at the time of the change, by the clock of PostgreSQL', async () => {
+  it('counts as a sign-in at the next full second of the clock of PostgreSQL', async () => {
     const email = await newUserEmail();
     const { browser, shown } = await openAccountPage(email, '/account/security');
     await submitChange(browser, shown);
-    const readTimes = testStatement(`
-      SELECT (payload ->> 'loginTs')::bigint AS "signedIn", ceil(extract(epoch FROM password_changed_at))::bigint AS changed
+    const compareTimes = testStatement(`
+      SELECT (payload ->> 'loginTs')::bigint = ceil(extract(epoch FROM password_changed_at)) AS "isNextSecond"
       FROM users JOIN oidc_model ON model = 'Session' AND account_id = users.id::text WHERE email = $1`);
-    const times = await server.database.row<{ signedIn: number; changed: number }>(readTimes, [email]);
-    expect(times).toEqual({ signedIn: times?.changed, changed: expect.any(Number) });
+    expect(await server.database.row(compareTimes, [email])).toEqual({ isNextSecond: true });
   });
 
   it('replaces the session cookie of the browser, and the previous cookie is invalid', async () => {
