@@ -38,7 +38,7 @@ export async function redactUser(
   const { userId, revoked } = await database.transaction(async (tx) => {
     const { id, redacted_at } = await lockUser(tx, user);
     if (redacted_at !== null) return { userId: id, revoked: [] };
-    await tx.run(deleteSecondFactor, [id]); // before the sessions, as a confirmation of the factor does
+    await tx.run(deleteSecondFactor, [id]); // before the sessions, to avoid a deadlock with a confirmation
     // `disconnectAndPublish` must lock and read the connections before these writes end them.
     const revoked = await disconnectAndPublish(tx, outbox, { userId: id }, async () => {
       await tx.run(redact, [id]);

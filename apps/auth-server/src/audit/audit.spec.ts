@@ -54,7 +54,7 @@ describe('the operator command audit', () => {
     beforeAll(() =>
       run(
         `INSERT INTO audit_log (at, event, client_id, details)
-         SELECT timestamptz '2020-01-01' + (number / 10) * interval '1 second', 'code_issued', 'paged', jsonb_build_object('number', number)
+         SELECT timestamptz '2020-01-01 00:00Z' + (number / 10) * interval '1 second', 'code_issued', 'paged', jsonb_build_object('number', number)
          FROM generate_series(0, 49) AS number`,
       ),
     );
@@ -75,7 +75,7 @@ describe('the operator command audit', () => {
     });
 
     it('prints the records of a time span, without its end', async () => {
-      const seconds1And2 = { since: '2020-01-01T00:00:01', until: '2020-01-01T00:00:03Z' };
+      const seconds1And2 = { since: '2020-01-01T00:00:01Z', until: '2020-01-01T00:00:03Z' };
       expect(numbersOf(await audit({ client: 'paged', ...seconds1And2 }))).toEqual(
         Array.from({ length: 20 }, (_, index) => 10 + index),
       );
@@ -97,7 +97,7 @@ describe('the operator command audit', () => {
   it('uses an index for each filter', async () => {
     await run(
       `INSERT INTO audit_log (at, event, user_id, client_id)
-       SELECT timestamptz '2021-01-01' + number * interval '1 second', 'code_issued',
+       SELECT timestamptz '2021-01-01 00:00Z' + number * interval '1 second', 'code_issued',
          ('00000000-0000-7000-8000-' || lpad((number % 500)::text, 12, '0'))::uuid, 'client-' || number % 100
        FROM generate_series(1, 20000) AS number`,
     );

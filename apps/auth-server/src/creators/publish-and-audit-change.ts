@@ -18,7 +18,10 @@ export interface ChangedCreator {
   readonly message_id: string;
 }
 
-/** Publishes `creator.changed` and writes the audit record, in the transaction that changed the creator. */
+/**
+ * Publishes `creator.changed` and writes the audit record, in the transaction that changed the creator and
+ * increased its `version`.
+ */
 export async function publishAndAuditChange(
   tx: Transaction,
   outbox: Outbox,
