@@ -14,7 +14,7 @@ import {
 
 const shards = (service: string): Panel => ({
   title: 'Shards of background work with an owner',
-  description: 'A service has 16.',
+  description: 'All 16 should have an owner.',
   unit: 'short',
   queries: { shards: `sum(background_shards_owned{job="${service}"})` },
   alerts: ['ShardsWithoutOwner'],
@@ -67,7 +67,7 @@ export const ownPanels: Readonly<Record<ServiceName, readonly Panel[]>> = {
     },
     age('Age of the newest exchange rate', 'max(exchange_rates_newest_age_seconds)', 'ExchangeRatesOld'),
     {
-      title: 'Track uploads processed',
+      title: 'Runs of track uploads by outcome',
       unit: 'ops',
       queries: { '{{outcome}}': perSecond('track_upload_runs_total', 'outcome') },
     },
@@ -84,7 +84,7 @@ export const ownPanels: Readonly<Record<ServiceName, readonly Panel[]>> = {
       unit: 'short',
       queries: {
         '{{event}}': increase(
-          'audit_events_total{event=~"sign_in_failed|second_factor_failed|sign_in_locked"}',
+          'audit_events_total{event=~"sign_in_failed|second_factor_failed|sign_in_locked|second_factor_locked"}',
           'event',
           '15m',
         ),
@@ -143,7 +143,7 @@ export const ownPanels: Readonly<Record<ServiceName, readonly Panel[]>> = {
       {
         title: 'Subscriptions that the reconciler recovered in an hour',
         unit: 'short',
-        queries: { '{{instance}}': increase('webhook_reconciler_recovered_total', 'instance', '1h') },
+        queries: { subscriptions: increase('webhook_reconciler_recovered_total', '', '1h') },
       },
       'WebhookWakeUpsLost',
     ),
