@@ -21,7 +21,7 @@ function openssl(args: readonly string[]): Promise<unknown> {
   return promisify(execFile)('openssl', args, { env: { ...process.env, PATH: searchPath } });
 }
 
-const leafDays = 397; // the maximum that browsers accept
+const leafDays = 397; // below the 398 days that browsers accepted from public authorities
 const caDays = 3650;
 const renewBeforeMs = 30 * 24 * 3600 * 1000;
 
@@ -77,11 +77,11 @@ function isFresh(file: string): boolean {
 }
 
 async function makeAuthority({ dir, caFile, certificateFile }: Certificates): Promise<void> {
+  writeFileSync(certificateFile, ''); // so that it is renewed: the previous authority has signed it
   await newKey(authorityKey(dir));
   const selfSigned = ['req', '-new', '-x509', '-sha256', '-days', String(caDays)];
   const extensions = ['-config', configurationFile(dir), '-extensions', 'authority'];
   await openssl([...selfSigned, ...extensions, '-key', authorityKey(dir), '-out', caFile]);
-  writeFileSync(certificateFile, ''); // so that it is renewed: the previous authority has signed it
 }
 
 async function makeLeaf({ dir, caFile, certificateFile, keyFile }: Certificates): Promise<void> {
