@@ -8,6 +8,7 @@ describe('the reference page of the Store API', () => {
   const ids = [...page.matchAll(/\sid="([^"]+)"/g)].map(([, id = '']) => id);
 
   it('has one target for each of its links', () => {
+    // The page is Markdown with some HTML: links are `href="#id"` or `](#id)`.
     const targets = [...page.matchAll(/(?:href="|\]\()#([^")]+)/g)].map(([, id = '']) => id);
     expect(targets.filter((target) => !ids.includes(target))).toEqual([]);
     expect(new Set(ids).size).toBe(ids.length);
@@ -38,8 +39,17 @@ describe('the reference page of the Store API', () => {
   });
 
   it('escapes title, summary and description of the API', () => {
-    const bad = '<script>alert(1)</script>';
-    const info = { ...document.info, title: bad, summary: bad, description: `### ${bad}\n\n- ${bad}` };
-    expect(apiPage({ ...document, info })).not.toContain('<script');
+    const script = (text: string): string => `<script>${text}`;
+    const page = apiPage({
+      ...document,
+      info: {
+        ...document.info,
+        title: script('title'),
+        summary: script('summary'),
+        description: `### ${script('heading')}\n\n- ${script('item')}`,
+      },
+    });
+    expect(page).not.toContain('<script');
+    for (const text of ['title', 'summary', 'heading', 'item']) expect(page).toContain(`&lt;script>${text}`);
   });
 });
