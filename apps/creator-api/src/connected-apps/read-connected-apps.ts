@@ -76,7 +76,7 @@ export class ReadConnectedApps {
   async run(caller: Caller, creatorId: string, query: ConnectedAppsQuery): Promise<ConnectedAppsView> {
     const { page, per_page } = query;
     const { range } = requestedMonths(query, this.clock());
-    return this.visibility.replicaSnapshot(caller, async (tx) => {
+    return this.visibility.readReplicaSnapshot(caller, async (tx) => {
       const { currency } = await selectCreator(tx, creatorId);
       const values = [creatorId, currency, range.from, range.to];
       const [apps, count, unknown] = await Promise.all([

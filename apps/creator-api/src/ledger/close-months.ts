@@ -44,7 +44,7 @@ export async function closeMonths(
 ): Promise<string | undefined> {
   if (closeDay === 0) return undefined;
   const values = [closeDay, now ?? null];
-  // Without the exclusive lock, for which all postings would wait at each poll.
+  // Checked before the exclusive lock is taken: all postings would wait for it at each poll.
   if ((await database.row(findDueMonth, values)) === undefined) return undefined;
   return database.transaction(async (tx) => {
     await tx.run(lockMonthsExclusive);

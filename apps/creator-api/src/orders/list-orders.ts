@@ -34,15 +34,15 @@ const statementsOf = ({
     `orders.page${suffix}`,
     `WITH days AS MATERIALIZED (
      SELECT placed_on::timestamp AT TIME ZONE 'UTC' AS starts_at, (placed_on + 1)::timestamp AT TIME ZONE 'UTC' AS ends_at,
-       sum(orders)::bigint AS on_day, (sum(sum(orders)) OVER (ORDER BY placed_on DESC) - sum(orders))::bigint AS before_day
+       sum(orders)::bigint AS of_day, (sum(sum(orders)) OVER (ORDER BY placed_on DESC) - sum(orders))::bigint AS of_newer_days
      FROM ${countTable} WHERE ${condition} AND placed_on BETWEEN :from::date AND :to::date
      GROUP BY placed_on HAVING sum(orders) > 0
    )
    SELECT o.* FROM days CROSS JOIN LATERAL (
      SELECT ${orderColumns} FROM orders WHERE ${condition} AND placed_at >= starts_at AND placed_at < ends_at
-     ORDER BY placed_at DESC, id DESC LIMIT :limit OFFSET GREATEST(:skip - before_day, 0)
+     ORDER BY placed_at DESC, id DESC LIMIT :limit OFFSET GREATEST(:skip - of_newer_days, 0)
    ) o
-   WHERE before_day + on_day > :skip::bigint AND before_day < :skip + :limit
+   WHERE of_newer_days + of_day > :skip::bigint AND of_newer_days < :skip + :limit
    ORDER BY placed_at DESC, id DESC LIMIT :limit`,
   ),
 });
@@ -70,7 +70,7 @@ export class ListOrders {
   ): Promise<NumberedPage<OrderSummary>> {
     const statements = app === undefined ? ordersOfAllApps : ordersOfApp;
     const filters = { creator, status, app, ...dayRange({ from, to }) };
-    return this.visibility.replicaSnapshot(caller, async (tx) => {
+    return this.visibility.readReplicaSnapshot(caller, async (tx) => {
       await selectCreator(tx, creator);
       const total = (await tx.row<{ total: number }>(statements.count, filters))?.total ?? 0;
       const skip = (page - 1) * per_page;

@@ -58,7 +58,7 @@ export class ReadReleases {
    * @throws NotFound when the creator is not visible to the caller
    */
   list(caller: Caller, { creator, page, per_page }: ReleasesQuery): Promise<NumberedPage<ReleaseSummary>> {
-    return this.visibility.replicaSnapshot(caller, async (tx) => {
+    return this.visibility.readReplicaSnapshot(caller, async (tx) => {
       await selectCreator(tx, creator);
       const total = (await tx.row<{ total: number }>(countReleases, [creator]))?.total ?? 0;
       const skip = (page - 1) * per_page;

@@ -58,7 +58,7 @@ export class ReadStatements {
     creatorId: string,
     { page, per_page }: NumberedPageDto,
   ): Promise<NumberedPage<StatementView>> {
-    return this.visibility.replicaSnapshot(caller, async (tx) => {
+    return this.visibility.readReplicaSnapshot(caller, async (tx) => {
       await selectCreator(tx, creatorId);
       const total = (await tx.row<{ total: number }>(count, [creatorId]))?.total ?? 0;
       const rows = await tx.rows<StatementRow>(readPage, [creatorId, per_page, (page - 1) * per_page]);
@@ -68,7 +68,7 @@ export class ReadStatements {
 
   /** @throws NotFound when there is no such statement, or the creator is not visible to the caller */
   read(caller: Caller, path: StatementPath): Promise<StatementView> {
-    return this.visibility.replicaSnapshot(caller, async (tx) =>
+    return this.visibility.readReplicaSnapshot(caller, async (tx) =>
       statementView(await findStatement(tx, path)),
     );
   }
@@ -83,7 +83,7 @@ export class ReadStatements {
     const { number, period, currency, csv_sha256: sha256 } = found;
     const content = await textStream(
       (write) =>
-        // Not `replicaSnapshot`, which may run the work twice: a part of the file may have been sent.
+        // Not `readReplicaSnapshot`, which may run the work twice: a part of the file may have been sent.
         this.visibility.snapshot(caller, async (tx) => {
           await selectCreator(tx, path.uuid);
           const digest = createHash('sha256');

@@ -42,7 +42,7 @@ export class ReadStatistics {
 
   /** @throws NotFound when the creator is not visible to the caller */
   sales(caller: Caller, creatorId: string, period: string): Promise<SalesView> {
-    return this.visibility.replicaSnapshot(caller, async (tx) => {
+    return this.visibility.readReplicaSnapshot(caller, async (tx) => {
       const { currency, units, revenue } =
         (await tx.row<TotalsRow>(monthTotals, [creatorId, period])) ?? throwNotFound('creator');
       return { period, currency, totals: { units: Number(units), revenue: BigInt(revenue) } };
@@ -51,7 +51,7 @@ export class ReadStatistics {
 
   /** @throws NotFound when the creator is not visible to the caller */
   royalties(caller: Caller, creatorId: string, period: string): Promise<RoyaltiesView> {
-    return this.visibility.replicaSnapshot(caller, async (tx) => {
+    return this.visibility.readReplicaSnapshot(caller, async (tx) => {
       const { currency, ...sums } =
         (await tx.row<TotalsRow>(monthTotals, [creatorId, period])) ?? throwNotFound('creator');
       const releases = await tx.rows<ReleaseRow>(monthReleases, [creatorId, period, currency]);

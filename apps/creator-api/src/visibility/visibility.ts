@@ -40,7 +40,7 @@ export class Visibility {
    * Like `snapshot`, on the read replica if there is one, for lists and statistics (ADR 42). Not for streams:
    * if the replica cancels a long read, `work` runs a second time, on the primary.
    */
-  replicaSnapshot<Result>(caller: Caller, work: (tx: Transaction) => Promise<Result>): Promise<Result> {
+  readReplicaSnapshot<Result>(caller: Caller, work: (tx: Transaction) => Promise<Result>): Promise<Result> {
     return this.reads.read((database) => run(database, caller, work, { snapshot: true }));
   }
 }

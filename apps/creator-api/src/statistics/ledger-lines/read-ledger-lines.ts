@@ -67,7 +67,7 @@ export class ReadLedgerLines {
     const boundTo = ['ledger', creatorId, period, ...Object.values(filters)];
     const after = query.cursor === undefined ? undefined : this.cursors.open(boundTo, query.cursor);
     const [item, kind] = after?.id.split('/') ?? [];
-    return this.visibility.replicaSnapshot(caller, async (tx) => {
+    return this.visibility.readReplicaSnapshot(caller, async (tx) => {
       const { currency } = await selectCreator(tx, creatorId);
       const values = { creator: creatorId, currency, period, ...filters };
       const [totals, rows] = await Promise.all([

@@ -81,7 +81,7 @@ export class ReadSeries {
     const { group_by, release, product_type, country, platform, app } = query;
     const filters = { release, product_type, country, platform, app };
     const statements = seriesStatements(filters, group_by);
-    return this.visibility.replicaSnapshot(caller, async (tx) => {
+    return this.visibility.readReplicaSnapshot(caller, async (tx) => {
       const { currency } = await selectCreator(tx, creatorId);
       const values = { creator: creatorId, currency, ...range, ...filters };
       const [monthRows, groupRows] = await Promise.all([
