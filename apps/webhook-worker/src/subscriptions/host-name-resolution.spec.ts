@@ -48,15 +48,15 @@ describe('the host name of a subscription', () => {
     expect(lookups).toEqual(['private.example']);
   });
 
-  it('is not resolved after twenty rejected URLs with a private host name of the same owner', async () => {
+  it('is not resolved after twenty URLs of the same owner were rejected for a private host name', async () => {
     const prober = await given.client();
     const { body } = await prober.post(subscriptionTo('public')).expect(201);
-    for (let name = 0; name < 10; name += 1) {
-      const rejected = await prober.post(subscriptionTo(`private-${name}`)).expect(400);
+    for (let index = 0; index < 10; index += 1) {
+      const rejected = await prober.post(subscriptionTo(`private-${index}`)).expect(400);
       expect(rejected.body.details).toEqual([
         { field: 'url', reason: 'must not resolve to a private or reserved address' },
       ]);
-      await prober.patch(String(body.id), { url: subscriptionTo(`private-${name}`).url }).expect(400);
+      await prober.patch(String(body.id), { url: subscriptionTo(`private-${index}`).url }).expect(400);
     }
     lookups.splice(0);
     const limited = await prober.post(subscriptionTo('private-last')).expect(429);
@@ -71,8 +71,8 @@ describe('the host name of a subscription', () => {
   it('is not resolved for more than twenty concurrent requests of the same owner', async () => {
     const prober = await given.client();
     const statuses = await Promise.all(
-      Array.from({ length: 30 }, async (_, name) => {
-        const { status } = await prober.post(subscriptionTo(`private-${name}`));
+      Array.from({ length: 30 }, async (_, index) => {
+        const { status } = await prober.post(subscriptionTo(`private-${index}`));
         return status;
       }),
     );
