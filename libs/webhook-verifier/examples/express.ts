@@ -25,7 +25,7 @@ export function webhookApp(
       try {
         const event = verifyWebhook({ headers: request.headers, body: request.body }, { secrets });
         const shouldHandle = isKnownEvent(event) && !isTestEvent(event);
-        if (shouldHandle) await handle(event); // idempotent: may run again for the same event.id
+        if (shouldHandle) await handle(event); // must be idempotent: may run again for the same event.id
         response.sendStatus(204);
       } catch (error) {
         response.sendStatus(error instanceof WebhookVerificationError ? 400 : 500);

@@ -79,7 +79,7 @@ function receive(array $headers, string $body, array $secrets, callable $handle)
         return 400;
     }
     if (!is_test_event($event)) {
-        $handle($event); // idempotent: may run again for the same id
+        $handle($event); // must be idempotent: may run again for the same id
     }
     return 204;
 }

@@ -68,5 +68,5 @@ def receive(headers, body, secrets, handle):
     except WebhookVerificationError:
         return 400
     if not is_test_event(event):
-        handle(event)  # idempotent: may run again for the same event["id"]
+        handle(event)  # must be idempotent: may run again for the same event["id"]
     return 204
