@@ -7,6 +7,7 @@ export const unlimited = '100000000/1';
 
 /** Stores, sizes and progress of a benchmark run. */
 export interface BenchContext {
+  /** URLs of the stores. */
   readonly stores: Readonly<Record<DependencyName, string>>;
   readonly rounds: number;
   /** Duration of one sample, for variants that are measured for a time. */

@@ -95,7 +95,8 @@ describe('followOrders', () => {
     expect(waitsMs).toEqual([50, 150]);
   });
 
-  it('also waits for the time in Retry-After if it is longer than a minute', async () => {
+  it('also waits for the Retry-After of an error', async () => {
+    // After a shorter time the client itself repeats the request (`maxRetryAfterMs`).
     const tooMany = failure(429, 'RATE_LIMITED', { 'retry-after': '90' });
     api.reply(stream('ends', sent('open', '1')), tooMany, stream('ends', sent('open', '1')));
     const waitsMs: number[] = [];

@@ -1,8 +1,9 @@
 /**
  * Rows as one JSON parameter, for the keys of a `BatchLoader`. PostgreSQL assumes 100 rows for any JSON, so
  * that it keeps one plan. With arrays (`RowParameters`) of fewer than ten rows, it would plan each execution,
- * which takes as long as reading the rows. Statements look up rows by subqueries, which always use an index:
- * a plan from the time when a table was empty may read the whole table for a join or NOT EXISTS.
+ * which takes as long as reading the rows. Look up rows by scalar subqueries, or by LATERAL with LIMIT: these
+ * use an index in every plan. A plan that was made while a table was empty may turn a join or NOT EXISTS into
+ * a scan of the whole table.
  */
 export class JsonRows<Row extends object> {
   /**

@@ -5,7 +5,7 @@ import {
   type FakeResponse,
   broken,
   drip,
-  found,
+  foundOrMissing,
   invalid,
   metadataOf,
   missing,
@@ -135,7 +135,7 @@ export async function fakeStripe() {
         : missing();
     if (kind === 'balance') return { status: 200, body: { object: 'balance', livemode } };
     if (kind === 'refunds')
-      return name === '' ? listRefunds(query) : found(refunds.find(({ id }) => id === name));
+      return name === '' ? listRefunds(query) : foundOrMissing(refunds.find(({ id }) => id === name));
     if (kind !== 'payment_intents') return missing();
     if (name === '') return list(query);
     const intent = intents.get(name);

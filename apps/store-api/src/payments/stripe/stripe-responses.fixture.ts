@@ -45,7 +45,7 @@ export function metadataOf(form: URLSearchParams): Record<string, string> {
   );
 }
 
-export function found(object: object | undefined): FakeResponse {
+export function foundOrMissing(object: object | undefined): FakeResponse {
   return object === undefined ? missing() : { status: 200, body: { ...object } };
 }
 
