@@ -6,14 +6,15 @@ import { csvLine } from '../text-output/csv.rules.js';
 const linesPerPage = 1000;
 
 // $4 to $6 identify the last line of the previous page; null for the first page.
-const readPage = statement(
+// GREATEST, not COALESCE, as LEAST in export-orders.ts.
+export const readPage = statement(
   'statements.lines',
   `SELECT kind, order_id, item_id, occurred_at, (extract(epoch FROM occurred_at) * 1000000)::bigint AS occurred_at_micros, release_id, ean, units,
      currency, revenue::text, vat::text, royalty::text, settlement_currency, settled_revenue::text, settled_vat::text, settled_royalty::text,
      COALESCE(rate_date::text, '') AS rate_date, COALESCE(rate_from::text, '') AS rate_from, COALESCE(rate_to::text, '') AS rate_to
    FROM ledger WHERE creator_id = $1 AND period = $2 AND settlement_currency = $3
-     AND (occurred_at, item_id, kind) > (COALESCE('epoch'::timestamptz + $4::bigint * interval '1 microsecond', '-infinity'),
-       COALESCE($5::uuid, '${nilUuid}'), COALESCE($6::text, ''))
+     AND (occurred_at, item_id, kind) > (GREATEST('epoch'::timestamptz + $4::bigint * interval '1 microsecond', '-infinity'),
+       GREATEST($5::uuid, '${nilUuid}'), GREATEST($6::text, ''))
    ORDER BY occurred_at, item_id, kind LIMIT ${linesPerPage}`,
 );
 

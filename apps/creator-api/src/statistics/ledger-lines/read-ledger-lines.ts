@@ -25,7 +25,8 @@ const readTotalsOfApp = statement(
   'ledger-lines.totals-of-app',
   `SELECT ${sums} FROM monthly_app_breakdown WHERE ${matchesMonthSql} AND ${matchesFiltersSql} AND client_id = :app`,
 );
-const readLines = statement(
+// LEAST, not COALESCE, as in export-orders.ts.
+export const readLines = statement(
   'ledger-lines.page',
   `SELECT l.kind, l.order_id, l.item_id, l.occurred_at, (extract(epoch FROM l.occurred_at) * 1000000)::bigint AS occurred_at_micros, l.release_id, l.ean,
      i.product_type, o.country_code, o.platform, o.client_id, l.units, i.royalty_rate, l.currency, l.revenue::text, l.vat::text, l.royalty::text,
@@ -36,8 +37,8 @@ const readLines = statement(
      AND (:release::uuid IS NULL OR l.release_id = :release) AND (:product_type::text IS NULL OR i.product_type = :product_type)
      AND (:country::text IS NULL OR o.country_code = :country) AND (:platform::text IS NULL OR o.platform = :platform)
      AND (:app::text IS NULL OR o.client_id = :app)
-     AND (l.occurred_at, l.item_id, l.kind) < (COALESCE('epoch'::timestamptz + :micros::bigint * interval '1 microsecond', 'infinity'),
-       COALESCE(:item::uuid, '${maxUuid}'), COALESCE(:kind::text, 'sale'))
+     AND (l.occurred_at, l.item_id, l.kind) < (LEAST('epoch'::timestamptz + :micros::bigint * interval '1 microsecond', 'infinity'),
+       LEAST(:item::uuid, '${maxUuid}'), LEAST(:kind::text, 'sale'))
    ORDER BY l.occurred_at DESC, l.item_id DESC, l.kind DESC LIMIT :limit`,
 );
 
