@@ -1,5 +1,5 @@
-import { uuidv7 } from '@fulfilment/contracts';
-import { type Database, dayPartition } from '@fulfilment/database';
+import { publicId, uuidv7 } from '@fulfilment/contracts';
+import { type Database, dayPartition, statement } from '@fulfilment/database';
 import type { CursorKey } from '@fulfilment/http-service';
 import { createLogger } from '@fulfilment/runtime';
 import {
@@ -18,6 +18,11 @@ import { type DeliveryFilters, pageQuery } from './delivery-page.js';
 const count = 30_000;
 const pageSize = 21;
 const subscriptionId = uuidv7();
+const setOrderOfAnEvent = statement(
+  'test.set-order-of-an-event',
+  `UPDATE webhook_events SET subject_id = gen_random_uuid()
+   WHERE id = (SELECT event_id FROM webhook_deliveries WHERE subscription_id = $1 LIMIT 1) RETURNING id, subject_id AS "orderId"`,
+);
 let scratch: ScratchDatabase;
 let database: Database;
 
@@ -65,6 +70,22 @@ describe('a page of a delivery history', () => {
       }
     },
   );
+
+  it('of an event or an order reads no deliveries of other events', async () => {
+    const event = await database.row<{ id: string; orderId: string }>(setOrderOfAnEvent, [subscriptionId]);
+    expect(event).toBeDefined();
+    for (const filters of [
+      { event_id: publicId('evt', event?.id ?? '') },
+      { order_id: publicId('ord', event?.orderId ?? '') },
+    ]) {
+      const nodes = await planOf(filters);
+      const scans = nodes.filter(
+        (node) => node['Actual Loops'] !== 0 && node['Relation Name']?.startsWith('webhook_deliveries'),
+      );
+      const indexes = scans.flatMap((node) => node['Index Name'] ?? []);
+      expect(await parentIndexes(database, indexes)).toEqual(['webhook_deliveries_id_day_idx']);
+    }
+  });
 
   it('opens no partition of a later day than its deliveries can have, except for days after tomorrow', async () => {
     const [tomorrow, later] = [1, 2].map((days) => partitionOf(days));

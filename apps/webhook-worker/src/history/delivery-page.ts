@@ -57,12 +57,13 @@ const testsOnly = statement(
    WHERE ${inSpan} AND d.test AND ${matchesStatusAndEvent} ${newestFirst}`,
 );
 
-// Finds the events first, since an order has few.
+// Finds the events first, since an order has few. Without LIMIT 1, PostgreSQL joins them with all deliveries
+// of the subscription.
 const ofEvents = (name: string, condition: string): Statement =>
   statement(
     name,
     `SELECT ${columns} FROM webhook_events e CROSS JOIN LATERAL (
-       SELECT * FROM webhook_deliveries d WHERE d.day = e.day AND d.id = ${deliveryIdSql('e.id', ':subscription_id::uuid')}
+       SELECT * FROM webhook_deliveries d WHERE d.day = e.day AND d.id = ${deliveryIdSql('e.id', ':subscription_id::uuid')} LIMIT 1
      ) AS d
      WHERE ${condition} AND e.subject_id = ALL(:subject_ids::uuid[]) AND ${inSpan} AND ${matchesTest} AND ${matchesStatusAndEvent}
      ${newestFirst}`,
