@@ -1,4 +1,5 @@
 import { type Database, type Sql, statement } from '@fulfilment/database';
+import { ServiceUnavailable } from '@fulfilment/error-envelope';
 import { setTimeout as delay } from 'node:timers/promises';
 import { orderColumns } from '../orders/order-columns.sql.js';
 import type { OrderColumns } from '../orders/order.view.js';
@@ -8,7 +9,9 @@ import type { OrderColumns } from '../orders/order.view.js';
 
 const entriesPerBatch = 500;
 const ordersPerPage = 100;
-const writerPollIntervalMs = 10;
+const writerPollIntervalMs = 25;
+/** Longer than the transactions of the service, which PostgreSQL ends; operator commands may take longer. */
+const maxWriterWaitMs = 10_000;
 /** SQL: the UNIX time in microseconds. A new position is at least this, so a position shows its age. */
 const nowMicrosSql = '(extract(epoch FROM clock_timestamp()) * 1000000)::bigint';
 const hourMicros = 3_600 * 1_000_000;
@@ -89,12 +92,16 @@ export interface FeedPosition {
 
 /** Writes the feeds of creators through the background database: the role of requests may not write them. */
 export class OrderFeeds {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly writerWaitMs = maxWriterWaitMs,
+  ) {}
 
   /**
    * Begins or continues the feed of a creator: new orders are added to it from now on. Orders that were added
    * while no stream was open first get their positions, a batch at a time, so the returned position is above
    * theirs.
+   * @throws ServiceUnavailable while a transaction that writes orders takes long
    */
   async begin(creatorId: string): Promise<FeedPosition> {
     const stored = await this.database.row<{ isNew: boolean }>(store, [creatorId]);
@@ -110,12 +117,15 @@ export class OrderFeeds {
   /**
    * Waits for the transactions that are writing orders now. They may not have seen a new feed, so their
    * orders may have no entry; after this wait, a client finds them in the list.
+   * @throws ServiceUnavailable if one takes too long; the next request waits again
    */
   private async waitForWriters(): Promise<void> {
     const readWriters = async (among: readonly string[] | null) =>
       (await this.database.rows<{ id: string }>(findWriters, [among])).map(({ id }) => id);
+    const deadlineMs = performance.now() + this.writerWaitMs;
     let writers = await readWriters(null);
     while (writers.length > 0) {
+      if (performance.now() > deadlineMs) throw new ServiceUnavailable();
       await delay(writerPollIntervalMs);
       writers = await readWriters(writers);
     }

@@ -1,6 +1,6 @@
 import { type CreatorSnapshot, revokedTokenKey, uuidv7 } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
-import { RateLimited } from '@fulfilment/error-envelope';
+import { RateLimited, ServiceUnavailable } from '@fulfilment/error-envelope';
 import { LOGGER } from '@fulfilment/runtime';
 import { eventually, storeUrl } from '@fulfilment/testing';
 import { Redis } from 'ioredis';
@@ -150,6 +150,16 @@ describe('the stream of new orders', () => {
     await Promise.race([listAtOpen, delay(200)]); // time to open too early
     await transaction.commit();
     expect(await listAtOpen).toMatchObject([{ uuid: placed.id }]);
+  });
+
+  it('is 503, as the first of a creator, while a transaction that writes orders takes long', async () => {
+    const feeds = new OrderFeeds(api.database, 0);
+    const creator = await newCreator();
+    const transaction = await api.database.begin();
+    await projectOrders(transaction.tx, [newOrder(creator)]);
+    for (const _retry of [1, 2]) await expect(feeds.begin(creator.id)).rejects.toThrow(ServiceUnavailable);
+    await transaction.commit();
+    expect(await feeds.begin(creator.id)).toMatchObject({ id: expect.any(String) });
   });
 
   it('opens after the cleanup has deleted its feed, but not an entry without a position', async () => {
