@@ -6,8 +6,11 @@ import { audioProperties } from './audio-properties.js';
 import { InvalidAudio } from './invalid-audio.js';
 import type { DescribedAudio } from './describe-audio.js';
 
-/** Far longer than an analysis: a FLAC file of 79 MB takes 0.2 s, an MP3 file of 24 hours 5 s (ADR 17). */
-const timeoutMs = 20_000;
+/**
+ * Far longer than an analysis, also with a quarter of a core: a FLAC file of 79 MB takes 0.2 s, an MP3 file
+ * of 24 hours 5 s (ADR 17). A file that takes longer is broken for good.
+ */
+const timeoutMs = 60_000;
 const maxHeapMegabytes = 192;
 const program = new URL('./audio-thread.js', import.meta.url);
 
