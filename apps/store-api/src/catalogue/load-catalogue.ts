@@ -80,7 +80,7 @@ const insertReleases = statement(
    SELECT id, creator_id, name, artist_name, additional_artists, release_date, description, cover_image_url, copyright, search_text, created_at
    FROM json_to_recordset($1::json) AS release (id uuid, creator_id uuid, name text, artist_name text, additional_artists text[],
      release_date date, description text, cover_image_url text, copyright text, search_text text, created_at timestamptz)
-   ON CONFLICT (id) DO NOTHING RETURNING id`,
+   ON CONFLICT (id) DO NOTHING`,
 );
 const insertProducts = statement(
   'load.products',
@@ -92,7 +92,7 @@ const insertProducts = statement(
      status text, weight_grams int, barcode text, glb_model text, gbp bigint, usd bigint, eur bigint, jpy bigint, quantity int,
      created_at timestamptz)
    JOIN product_types t USING (product_type)
-   ON CONFLICT (id) DO NOTHING RETURNING release_id`,
+   ON CONFLICT (id) DO NOTHING`,
 );
 const readUnknownTypes = statement(
   'load.unknown-types',
@@ -104,6 +104,11 @@ const insertTracks = statement(
   `INSERT INTO tracks (product_id, position, title, duration_seconds, side)
    SELECT * FROM json_to_recordset($1::json) AS track (product_id uuid, position int, title text, duration_seconds int, side text)
    ON CONFLICT DO NOTHING`,
+);
+
+const findWithUploadedTracks = statement(
+  'load.with-uploaded-tracks',
+  'SELECT DISTINCT release_id AS id FROM processed_tracks WHERE release_id = ANY($1::uuid[])',
 );
 
 /**
@@ -121,24 +126,24 @@ export async function loadCatalogue(
     for (const { prices: listPrices, ...type } of file.product_types)
       await tx.run(upsertType, { ...type, ...listPrices });
     await requireKnownTypes(tx, products);
-    const newReleases = await tx.rows<{ id: string }>(insertReleases, [
-      JSON.stringify(file.releases.map(releaseRow)),
-    ]);
-    const newProducts = await tx.rows<{ release_id: string }>(insertProducts, [
-      JSON.stringify(file.releases.flatMap(productRows)),
-    ]);
+    await tx.run(insertReleases, [JSON.stringify(file.releases.map(releaseRow))]);
+    await tx.run(insertProducts, [JSON.stringify(file.releases.flatMap(productRows))]);
     await tx.run(insertTracks, [JSON.stringify(products.flatMap(trackRows))]);
-    const extended = new Set(newProducts.map((product) => product.release_id));
-    for (const { id } of newReleases) extended.delete(id);
-    await listUploadedTracks(tx, [...extended]);
   });
+  await listUploadedTracks(
+    database,
+    file.releases.map(({ id }) => id),
+  );
   return { releases: file.releases.length, product_types: file.product_types.length };
 }
 
-/** Adds the uploaded tracks of earlier releases to their new products. */
-async function listUploadedTracks(tx: Transaction, releaseIds: readonly string[]): Promise<void> {
-  await lockReleasesAndCreators(tx, releaseIds);
-  for (const id of releaseIds) await rewriteTrackListing(tx, id);
+/** Lists uploaded tracks on new products of their releases, in a short transaction for each release. */
+async function listUploadedTracks(database: Database, releaseIds: readonly string[]): Promise<void> {
+  for (const { id } of await database.rows<{ id: string }>(findWithUploadedTracks, [releaseIds]))
+    await database.transaction(async (tx) => {
+      await lockReleasesAndCreators(tx, [id]);
+      await rewriteTrackListing(tx, id);
+    });
 }
 
 function releaseRow({ products: _products, ...release }: Release) {
