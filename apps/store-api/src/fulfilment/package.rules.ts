@@ -36,20 +36,23 @@ type NotAppliedReason =
   /** Another package has the new number. */
   | 'number_taken';
 
-/**
- * The state of a package while events are applied. An order may have hundreds of packages and events, so
- * times are parsed once.
- */
+/** The state of a package while events are applied. */
 interface Package {
   readonly shipped: Shipped;
   readonly shippedAtMs: number;
   /** The earlier one of the times of the shipment. */
   readonly handedOverAtMs: number;
-  /** Its current and former tracking numbers. */
-  readonly numbers: Set<string>;
   tracking: Tracking;
   /** Time of the event that its tracking comes from. Earlier events do not correct it. */
   trackedAtMs: number;
+}
+
+/** The packages of an order, which may be hundreds. */
+interface Packages {
+  /** Ordered by `shipped_at`. */
+  readonly ordered: Package[];
+  /** By their current and former tracking numbers. */
+  readonly byNumber: Map<string, Package>;
 }
 
 /**
@@ -71,12 +74,13 @@ export function buildPackages(events: readonly PackageEvent[]): {
   notApplied: ReadonlyMap<PackageEvent, NotAppliedReason>;
 } {
   const notApplied = new Map<PackageEvent, NotAppliedReason>();
-  const packages: Package[] = [];
+  const packages: Packages = { ordered: [], byNumber: new Map() };
   const eventsByTime = events.toSorted(compareEvents);
   for (const event of eventsByTime) {
+    if (event.kind === 'delivered') continue;
     if (event.kind === 'shipped') addPackage(packages, event);
     // A correction is pending until its package exists, which may be after a later event.
-    if (event.kind === 'corrected') notApplied.set(event, 'unknown_package');
+    else notApplied.set(event, 'unknown_package');
     applyCorrections(packages, notApplied);
   }
   const arrivals = new Map<Package, string>();
@@ -86,7 +90,7 @@ export function buildPackages(events: readonly PackageEvent[]): {
     if (delivered.length === 0) notApplied.set(event, 'unknown_package');
     for (const parcel of delivered) if (!arrivals.has(parcel)) arrivals.set(parcel, event.delivered_at);
   }
-  const rows = packages.map((parcel) => ({
+  const rows = packages.ordered.map((parcel) => ({
     ...parcel.tracking,
     shipped_at: parcel.shipped.shipped_at,
     delivered_at: arrivals.get(parcel) ?? null,
@@ -114,19 +118,20 @@ export function countPiecesOf(sku: string, items: readonly PackedItem[]): number
 }
 
 /** Adds a package, unless a package has or had its number. */
-function addPackage(packages: Package[], shipped: Shipped): void {
+function addPackage({ ordered, byNumber }: Packages, shipped: Shipped): void {
   const { carrier, tracking_number, tracking_url, shipped_at, occurred_at } = shipped;
-  if (packages.some(({ numbers }) => numbers.has(tracking_number))) return;
+  if (byNumber.has(tracking_number)) return;
   const [shippedAtMs, trackedAtMs] = [toMs(shipped_at), toMs(occurred_at)];
-  const later = packages.findIndex((known) => known.shippedAtMs > shippedAtMs);
-  packages.splice(later < 0 ? packages.length : later, 0, {
+  const added = {
     shipped,
     shippedAtMs,
     handedOverAtMs: Math.min(shippedAtMs, trackedAtMs),
-    numbers: new Set([tracking_number]),
     tracking: { carrier, tracking_number, tracking_url },
     trackedAtMs,
-  });
+  };
+  const later = ordered.findIndex((known) => known.shippedAtMs > shippedAtMs);
+  ordered.splice(later < 0 ? ordered.length : later, 0, added);
+  byNumber.set(tracking_number, added);
 }
 
 /**
@@ -134,10 +139,7 @@ function addPackage(packages: Package[], shipped: Shipped): void {
  * `number_taken` if another package has the new number. Restarts after each applied one, since it may enable
  * an earlier one.
  */
-function applyCorrections(
-  packages: readonly Package[],
-  notApplied: Map<PackageEvent, NotAppliedReason>,
-): void {
+function applyCorrections(packages: Packages, notApplied: Map<PackageEvent, NotAppliedReason>): void {
   let isAnyApplied: boolean;
   do {
     isAnyApplied = false;
@@ -160,16 +162,16 @@ function applyCorrections(
  * no former number and no package has the new number, corrects the last package. Returns why the event cannot
  * be applied, or undefined.
  */
-function applyCorrection(packages: readonly Package[], event: Corrected): NotAppliedReason | undefined {
+function applyCorrection({ ordered, byNumber }: Packages, event: Corrected): NotAppliedReason | undefined {
   const { carrier, tracking_number, tracking_url, replaces, occurred_at } = event;
-  const named = packages.find(({ numbers }) => replaces !== null && numbers.has(replaces));
-  const holder = packages.find(({ numbers }) => numbers.has(tracking_number));
-  const target = named ?? holder ?? (replaces === null ? packages.at(-1) : undefined);
+  const named = replaces === null ? undefined : byNumber.get(replaces);
+  const holder = byNumber.get(tracking_number);
+  const target = named ?? holder ?? (replaces === null ? ordered.at(-1) : undefined);
   if (target === undefined) return 'unknown_package';
   if (holder !== undefined && holder !== target) return 'number_taken';
-  target.numbers.add(tracking_number);
+  byNumber.set(tracking_number, target);
   // Even if no package had this number: a later shipment with it is this package.
-  if (replaces !== null) target.numbers.add(replaces);
+  if (replaces !== null) byNumber.set(replaces, target);
   // Also true after a correction with exactly the time of the shipment.
   const isUncorrected = target.trackedAtMs === toMs(target.shipped.occurred_at);
   // With `replaces`, the sender knew the package. So the correction is later than the shipment, whatever
@@ -188,12 +190,15 @@ function applyCorrection(packages: readonly Package[], event: Corrected): NotApp
  * over before the later one of its times. If none was, it is the first package: a package arrives after it
  * was handed over, even if the clocks of senders differ.
  */
-function findDelivered(packages: readonly Package[], delivery: Delivered): Package[] {
+function findDelivered({ ordered, byNumber }: Packages, delivery: Delivered): readonly Package[] {
   const { tracking_number, delivered_at, occurred_at } = delivery;
-  if (tracking_number !== null) return packages.filter(({ numbers }) => numbers.has(tracking_number));
-  const firstMs = Math.min(...packages.map(({ handedOverAtMs }) => handedOverAtMs));
+  if (tracking_number !== null) {
+    const parcel = byNumber.get(tracking_number);
+    return parcel === undefined ? [] : [parcel];
+  }
+  const firstMs = Math.min(...ordered.map(({ handedOverAtMs }) => handedOverAtMs));
   const latestMs = Math.max(toMs(delivered_at), toMs(occurred_at), firstMs);
-  return packages.filter(({ handedOverAtMs }) => handedOverAtMs <= latestMs);
+  return ordered.filter(({ handedOverAtMs }) => handedOverAtMs <= latestMs);
 }
 
 /**
