@@ -135,7 +135,7 @@ export class Database implements Sql {
   async begin(options: BeginOptions & Pick<TransactionOptions, 'span'> = {}): Promise<OpenTransaction> {
     const span = startTransactionSpan(options.span);
     const client = await this.pool.connect().catch((error: unknown) => {
-      span?.endRolledBack();
+      span?.endFailed('no_connection');
       return translateAndThrow(error);
     });
     return new OpenTransaction(client, options, span, (id, probe) => this.wasCommitted(id, probe));

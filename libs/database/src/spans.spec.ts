@@ -56,6 +56,26 @@ describe('the spans of a database', () => {
     expect(recorded.spans).toMatchObject([{ status: { code: 2 }, attributes: { 'error.type': 'rollback' } }]);
   });
 
+  it('say that a transaction got no connection', async () => {
+    const proxy = await flakyProxy(scratch.url);
+    const settings = { url: proxy.url, poolSize: 1, applicationName: 'test', migrations: [] };
+    const source = await createDataSource({ ...patientTimeouts, ...settings }).initialize();
+    const database = new Database(source);
+    try {
+      proxy.disconnect();
+      await expect(database.row(selectOne)).rejects.toThrow(); // removes the lost connection from the pool
+      await inRequest(async () => {
+        await expect(database.transaction((tx) => tx.rows(selectOne))).rejects.toThrow();
+      });
+      expect(recorded.spans).toMatchObject([
+        { name: 'transaction', status: { code: 2 }, attributes: { 'error.type': 'no_connection' } },
+      ]);
+    } finally {
+      await source.destroy();
+      await proxy.stop();
+    }
+  });
+
   it('have no error if the response to COMMIT is lost and the commit probe finds the commit', async () => {
     const proxy = await flakyProxy(scratch.url);
     const settings = { url: proxy.url, poolSize: 2, applicationName: 'test', migrations: [] };

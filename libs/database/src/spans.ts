@@ -26,15 +26,17 @@ export class TransactionSpan {
     this.end();
   }
 
-  endRolledBack(): void {
-    this.span.fail('rollback');
+  endFailed(errorType: 'no_connection' | 'rollback'): void {
+    this.span.fail(errorType);
     this.end();
   }
 
   private end(): void {
     const [first] = this.statementNames;
-    if (first !== undefined) this.span.name = `transaction ${first}`;
-    this.span.set({ 'db.query.summary': this.statementNames.join(' ').slice(0, maxSummaryLength) });
+    if (first !== undefined) {
+      this.span.name = `transaction ${first}`;
+      this.span.set({ 'db.query.summary': this.statementNames.join(' ').slice(0, maxSummaryLength) });
+    }
     this.span.end();
   }
 }

@@ -64,7 +64,7 @@ export class OpenTransaction {
       await this.rollbackAndRelease(); // sends nothing if the connection was lost
       const isRolledBack = error instanceof TransactionRolledBack || isErrorResponse(error);
       if (isRolledBack || !(await this.probeShowsCommit(id, probe))) {
-        this.span?.endRolledBack();
+        this.span?.endFailed('rollback');
         throw error;
       }
     }
@@ -74,7 +74,7 @@ export class OpenTransaction {
 
   async rollback(): Promise<void> {
     await this.rollbackAndRelease();
-    this.span?.endRolledBack();
+    this.span?.endFailed('rollback');
   }
 
   /** @param id undefined if BEGIN failed */
