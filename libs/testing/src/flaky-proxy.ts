@@ -61,6 +61,8 @@ export async function flakyProxy(url: string) {
     severAfter: (packets: number): void => {
       packetsLeft = packets;
     },
+    /** Whether the last packet of `severAfter` was received. */
+    wasSevered: (): boolean => packetsLeft <= 0,
     /** Rejects this many of the next connections, as if the server were starting. */
     rejectNext: (connections: number): void => {
       connectionsToReject = connections;
