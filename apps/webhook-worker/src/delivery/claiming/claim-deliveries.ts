@@ -11,7 +11,7 @@ import { failingThreshold } from '../health/health.rules.js';
 import { windowSizes } from '../concurrency/window.rules.js';
 import { DueScans } from './due-scans.js';
 import { LostClaims } from './lost-claims.js';
-import { accessRevokedSql } from '../../subscriptions/revocation/access-revocations.js';
+import { accessNotRevokedSql } from '../../subscriptions/revocation/access-revocations.js';
 
 export interface Claim {
   readonly deliveries: readonly LeasedDelivery[];
@@ -80,7 +80,7 @@ const claimDueDeliveries = statement(
        s.signing_key, CASE WHEN s.previous_signing_key_until > now() THEN s.previous_signing_key END AS previous_signing_key,
        least(r.max_count, greatest(0, ${attemptLimit} - r.running)) AS max_claimed, s.lane, r.due_from
      FROM ${claimRequests.tableWithIndex()}
-     JOIN webhook_subscriptions s ON s.id = r.id AND s.deleted_at IS NULL AND NOT ${accessRevokedSql('s')}
+     JOIN webhook_subscriptions s ON s.id = r.id AND s.deleted_at IS NULL AND ${accessNotRevokedSql('s')}
    ), due AS MATERIALIZED (
      SELECT requested.index, found.* FROM requested CROSS JOIN LATERAL (
        ${selectDue('requested', 'requested.due_from', 'AND day BETWEEN :first_day AND :last_day')}
@@ -113,7 +113,7 @@ const findDueDays = statement(
   'deliveries.days-due',
   `SELECT r.index::int - 1 AS index, min(due.day) AS "from", max(due.day) AS "to", count(*) = ${maxDueRows} AS more
    FROM ${searches.tableWithIndex()}
-   JOIN webhook_subscriptions s ON s.id = r.id AND s.deleted_at IS NULL AND NOT ${accessRevokedSql('s')}
+   JOIN webhook_subscriptions s ON s.id = r.id AND s.deleted_at IS NULL AND ${accessNotRevokedSql('s')}
    CROSS JOIN LATERAL (${selectDue('s', 'r.due_from')} LIMIT ${maxDueRows}) AS due
    GROUP BY r.index`,
 );

@@ -1,11 +1,12 @@
 import { type Message, messages, parsePublicId, uuidv7 } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
-import { untilLockWaits } from '@fulfilment/database/testing';
+import { blocksRead, executedPlan, untilLockWaits } from '@fulfilment/database/testing';
 import { eventually, publishedMessages, uniqueName } from '@fulfilment/testing';
 import { z } from 'zod';
 import { setUpWorker } from '../../test/worker-setup.fixture.js';
 import { deliveriesOf, orderCreated, haveStatuses } from '../../test/webhook-worker.fixture.js';
 import {
+  accessNotRevokedSql,
   issuedBeforeRevocationSql,
   deleteExpiredRevocations,
   lockAndCheckRevoked,
@@ -244,6 +245,29 @@ describe('the revocation of access at 12:10:10.500', () => {
     const values = [at(authorizedAt), at(createdAt), at('10:10.500')];
     expect(await given.stores.database.row(evaluate, values)).toEqual({ covered });
   });
+});
+
+it('a claim reads no revocations of the access of the same client to other creators', async () => {
+  const clientId = uniqueName('client');
+  const app = await anApp(clientId, minuteSeconds);
+  const id = parsePublicId('whk', await app.subscribe(given.receiver.url));
+  const insert = statement(
+    'test.insert-revocations-of-others',
+    `INSERT INTO webhook_access_revocations (client_id, creator_id, revoked_at)
+     SELECT $1, gen_random_uuid(), now() FROM generate_series(1, 5000)`,
+  );
+  // As the statements of a claim read it.
+  const readUnrevoked = statement(
+    'test.read-unrevoked',
+    `SELECT s.id FROM webhook_subscriptions s WHERE s.id = $1 AND ${accessNotRevokedSql('s')}`,
+  );
+  // In one transaction, so that the worker does not finish the revocations.
+  const [root] = await given.stores.database.transaction(async (tx) => {
+    await tx.run(insert, [clientId]);
+    return executedPlan(tx, readUnrevoked, [id]);
+  });
+  expect(root).toMatchObject({ 'Actual Rows': 1 });
+  expect(blocksRead(root)).toBeLessThan(30);
 });
 
 it('revocations are deleted a thousand at a time', async () => {

@@ -67,14 +67,16 @@ const deleteExpired = statement(
 );
 
 /**
- * SQL: whether the access under which a subscription was created is revoked. True as soon as the revocation
- * is recorded, although the subscription is deleted later.
+ * SQL: whether the access under which a subscription was created is not revoked. False as soon as the
+ * revocation is recorded, although the subscription is deleted later.
  * @param subscription alias of `webhook_subscriptions`
  */
-export function accessRevokedSql(subscription: string): string {
-  return `EXISTS (SELECT FROM webhook_access_revocations a
-    WHERE a.client_id = ${subscription}.client_id AND (a.creator_id = ${subscription}.creator_id OR a.creator_id IS NULL)
+export function accessNotRevokedSql(subscription: string): string {
+  const noRevocation = (whereCreator: string): string => `NOT EXISTS (SELECT FROM webhook_access_revocations a
+    WHERE a.client_id = ${subscription}.client_id AND a.creator_id ${whereCreator}
     AND ${issuedBeforeRevocationSql(`${subscription}.authorized_at`, `${subscription}.created_at`, 'a.revoked_at')})`;
+  // Two searches of the index by both columns. One would read the client's revocations of all creators.
+  return `${noRevocation(`= ${subscription}.creator_id`)} AND ${noRevocation('IS NULL')}`;
 }
 
 /**
