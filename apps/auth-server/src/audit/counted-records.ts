@@ -16,13 +16,14 @@ const upsertCount = statement(
      locked_until = CASE WHEN counted.locked_attempts = 0 THEN excluded.locked_until ELSE counted.locked_until END`,
 );
 // One statement, so that an event is either still counted or in the audit log. A crash of PostgreSQL
-// loses the counts, because their table is UNLOGGED (ADR 29).
-const moveEndedToAuditLog = statement(
+// loses the counts, because their table is UNLOGGED (ADR 29). It uses the order of the index
+// `guess_counts_locked`: in another order, PostgreSQL may read all counts.
+export const moveEndedToAuditLog = statement(
   'counted-records.write',
   `WITH ended AS (
      SELECT subject, locked_attempts, locked_from, locked_record FROM guess_counts
      WHERE locked_attempts > 0 AND locked_until <= now()
-     ORDER BY subject LIMIT ${batchSize} FOR UPDATE SKIP LOCKED),
+     ORDER BY locked_until LIMIT ${batchSize} FOR UPDATE SKIP LOCKED),
    reset AS (
      UPDATE guess_counts SET locked_attempts = 0, locked_record = NULL FROM ended WHERE guess_counts.subject = ended.subject)
    INSERT INTO audit_log (event, user_id, client_id, ip, user_agent, details)
