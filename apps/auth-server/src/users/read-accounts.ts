@@ -92,15 +92,19 @@ const findExpiredSignIn = statement(
      OR $2::bigint < extract(epoch FROM password_changed_at)
      OR $2::bigint < extract(epoch FROM now()) - CASE WHEN global_admin THEN 3600 * $4::bigint ELSE 86400 * $3::bigint END)`,
 );
-// At most 200, so that the page stays readable. A third-party app cannot be connected to further creators.
-const listCreators = statement(
+/** Keeps the page readable. A third-party app cannot be connected to further creators. */
+const maxListedCreators = 200;
+// LATERAL and LIMIT prevent that all creators of a large organisation are read.
+export const listCreators = statement(
   'accounts.creators',
   `SELECT creators.id, ${creatorNameSql} AS name, organisations.name AS organisation_name
    FROM memberships
-   JOIN creators ON creators.organisation_id = memberships.organisation_id
    JOIN organisations ON organisations.id = memberships.organisation_id
+   CROSS JOIN LATERAL (
+     SELECT * FROM creators WHERE organisation_id = memberships.organisation_id
+     ORDER BY registered_at, id LIMIT ${maxListedCreators}) AS creators
    WHERE memberships.user_id = $1
-   ORDER BY memberships.created_at, creators.registered_at, creators.id LIMIT 200`,
+   ORDER BY memberships.created_at, creators.registered_at, creators.id LIMIT ${maxListedCreators}`,
 );
 const findOrganisation = statement('accounts.organisation', 'SELECT name FROM organisations WHERE id = $1');
 const findVisibleCreator = statement(
