@@ -47,7 +47,7 @@ const wasInTime = (startedAtMs: number) => performance.now() - startedAtMs < 8_0
  */
 const maxPackets = 6;
 /**
- * Whether the connection was lost after the first packets, and not after `maxPackets`. Packets of background
+ * Whether the connection was lost after the first packet, and not after `maxPackets`. Packets of background
  * loops count, too.
  */
 const wasLostAsPlanned = (packets: number) =>
