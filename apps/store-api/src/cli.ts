@@ -68,8 +68,8 @@ async function rechargeAndWait(database: Database, order: string) {
 }
 
 /**
- * Compares payments with the configured provider. Only this command loads the provider's modules, since they
- * would slow the start of every command down.
+ * Compares payments with the configured provider. Only this command loads the provider's modules, since
+ * loading them would slow down the start of every command.
  */
 async function reconcile(database: Database, range: TimeRange) {
   const { storeApiSettings } = await import('./config.js');
@@ -98,7 +98,8 @@ await runServiceCli({
     ...warehouseCommands,
     ...deadLetterCommands,
     'order recharge': defineCommand({
-      summary: 'retries the charge of an order whose payment failed, or of all such orders of a time range',
+      summary:
+        'creates a new charge for an order whose payment failed, or for all such orders of a time range',
       operands: ['ORDER'],
       options: ['--since <TIME>', '--until <TIME>'],
       arguments: rechargeOptions,
@@ -132,7 +133,7 @@ await runServiceCli({
       }),
     }),
     'orders republish': defineCommand({
-      summary: 'replays all orders to creator-api',
+      summary: 'publishes all orders to creator-api again, which rebuilds its read models (a replay)',
       arguments: z.object({}),
       run: ({ database, settings }: Context) =>
         publishReplay(settings, 'creator-api.replay', replayOrders(database, systemClock)),

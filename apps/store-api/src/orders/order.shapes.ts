@@ -8,7 +8,7 @@ const summaryMembers = {
   status: z
     .enum(orderStatuses)
     .describe(
-      'Current status: `pending` until the outcome of the payment is known, then `processing` or `payment_failed`; `shipped` after the first package is shipped. A status never goes back',
+      'Current status: `pending` until the outcome of the payment is known, then `processing` or `payment_failed`; `shipped` after the first package is shipped, and `delivered` after all packages have arrived; `cancelled` if it was cancelled before it was shipped. A status never goes back',
     ),
   total: moneyShape.describe(
     'What the merchant charged: the sum of quantity times unit price of all lines, plus shipping',
@@ -82,7 +82,7 @@ const trackingShape = z
     updated_at: z.iso
       .datetime()
       .describe(
-        'When the tracking of a package last changed. Once the order is delivered, also when anything else in its packages changed, such as the delivery of a further package',
+        'When the carrier, number or URL of a package last changed. An order stays `delivered` when another package is shipped later; from then on, each change of its packages counts, such as the delivery of that package',
       ),
     packages: z.array(packageShape).min(1).describe('All packages, oldest first'),
   })

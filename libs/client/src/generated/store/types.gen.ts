@@ -408,7 +408,7 @@ export type Order = {
    */
   id: string;
   /**
-   * Current status: `pending` until the outcome of the payment is known, then `processing` or `payment_failed`; `shipped` after the first package is shipped. A status never goes back
+   * Current status: `pending` until the outcome of the payment is known, then `processing` or `payment_failed`; `shipped` after the first package is shipped, and `delivered` after all packages have arrived; `cancelled` if it was cancelled before it was shipped. A status never goes back
    */
   status: 'pending' | 'processing' | 'payment_failed' | 'shipped' | 'delivered' | 'cancelled';
   /**
@@ -580,7 +580,7 @@ export type OrderSummary = {
    */
   id: string;
   /**
-   * Current status: `pending` until the outcome of the payment is known, then `processing` or `payment_failed`; `shipped` after the first package is shipped. A status never goes back
+   * Current status: `pending` until the outcome of the payment is known, then `processing` or `payment_failed`; `shipped` after the first package is shipped, and `delivered` after all packages have arrived; `cancelled` if it was cancelled before it was shipped. A status never goes back
    */
   status: 'pending' | 'processing' | 'payment_failed' | 'shipped' | 'delivered' | 'cancelled';
   /**
@@ -1173,7 +1173,7 @@ export type Tracking = {
    */
   items?: Array<PackedItem>;
   /**
-   * When the tracking of a package last changed. Once the order is delivered, also when anything else in its packages changed, such as the delivery of a further package
+   * When the carrier, number or URL of a package last changed. An order stays `delivered` when another package is shipped later; from then on, each change of its packages counts, such as the delivery of that package
    */
   updated_at: string;
   /**
