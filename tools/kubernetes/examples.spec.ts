@@ -9,7 +9,7 @@ const object = z.looseObject({
   spec: z.looseObject({ permissions: z.record(z.string(), z.string()).optional() }),
 });
 
-/** Objects of an example by kind and name. */
+/** The specs of the objects of an example, by kind and name. */
 function exampleOf(file: string) {
   const text = readText(`deploy/kubernetes/examples/${file}`);
   const objects = parseAllDocuments(text).map((document) => object.parse(document.toJS()));
@@ -17,7 +17,7 @@ function exampleOf(file: string) {
 }
 
 describe('the example of RabbitMQ', () => {
-  it.each(storeUsers)('gives %s the permissions of the reference', (user) => {
+  it.each(storeUsers)('gives %s the permissions of brokerPermissions()', (user) => {
     const { configure, write, read, topicWrite, topicRead } = brokerPermissions(user, 'suite');
     const example = exampleOf('rabbitmq.yaml');
     expect(example.get(`Permission ${user}`)?.permissions).toEqual({ configure, write, read });

@@ -68,7 +68,7 @@ function hostileJson(maxBytes: number): fc.Arbitrary<string> {
 
 /**
  * Generates bodies within the body limit of the APIs: a valid body with one hostile member at any place, an
- * entirely hostile body, or a truncated one.
+ * entirely hostile body, or a malformed one.
  */
 function hostileBodies(validBody: object): fc.Arbitrary<string> {
   const places = placesIn(validBody);
@@ -76,13 +76,13 @@ function hostileBodies(validBody: object): fc.Arbitrary<string> {
   const withHostileMember = fc
     .tuple(fc.constantFrom(...places), hostileJson(maxHostileBytes))
     .map(([place, value]) => place.replace(`"${placeholder}"`, () => value));
-  const truncated = fc.constantFrom('[', '{"a":', '{"', '"', '{"a":0,', '\\u0301').map((part) => {
+  const malformed = fc.constantFrom('[', '{"a":', '{"', '"', '{"a":0,', '\\u0301').map((part) => {
     return part.repeat(Math.floor(maxHostileBytes / part.length));
   });
   return fc.oneof(
     { weight: 6, arbitrary: withHostileMember },
     { weight: 2, arbitrary: hostileJson(maxHostileBytes) },
-    truncated,
+    malformed,
   );
 }
 

@@ -7,8 +7,8 @@ import { Supervisor } from '../supervisor/supervisor.ts';
 
 describe('a state directory', () => {
   const parent = mkdtempSync(join(tmpdir(), 'state-dir-'));
-  const first = join(parent, 'first');
-  beforeEach(() => makeSuite(first));
+  const stateDir = join(parent, 'first');
+  beforeEach(() => makeSuite(stateDir));
   afterEach(() => rmSync(parent, { recursive: true, force: true }));
 
   function makeSuite(dir: string): void {
@@ -18,33 +18,33 @@ describe('a state directory', () => {
   }
 
   it('is deleted with everything that its suite created', () => {
-    emptyStateDir(first);
-    expect(existsSync(first)).toBe(false);
+    emptyStateDir(stateDir);
+    expect(existsSync(stateDir)).toBe(false);
   });
 
   // A suite itself also creates a folder `redis`.
   it.each(['second', 'test', 'redis'])('keeps another suite in its folder "%s"', (name) => {
-    makeSuite(join(first, name));
-    emptyStateDir(first);
-    expect(readdirSync(first)).toEqual([name]);
-    expect(readdirSync(join(first, name))).toEqual(['logs', 'secrets.json']);
+    makeSuite(join(stateDir, name));
+    emptyStateDir(stateDir);
+    expect(readdirSync(stateDir)).toEqual([name]);
+    expect(readdirSync(join(stateDir, name))).toEqual(['logs', 'secrets.json']);
   });
 
   it('keeps files that no suite created', () => {
-    writeFileSync(join(first, 'notes.txt'), '');
-    emptyStateDir(first);
-    expect(readdirSync(first)).toEqual(['notes.txt']);
+    writeFileSync(join(stateDir, 'notes.txt'), '');
+    emptyStateDir(stateDir);
+    expect(readdirSync(stateDir)).toEqual(['notes.txt']);
   });
 
   it('reports its removal even if it was created again', async () => {
-    const removed = new Promise<string>((resolve) => watchForRemoval(first, () => resolve('removed')));
-    rmSync(first, { recursive: true });
-    mkdirSync(first);
+    const removed = new Promise<string>((resolve) => watchForRemoval(stateDir, () => resolve('removed')));
+    rmSync(stateDir, { recursive: true });
+    mkdirSync(stateDir);
     expect(await Promise.race([removed, sleep(5_000, 'unnoticed', { ref: false })])).toBe('removed');
   });
 
   it('can be removed before its supervisor stops the processes that it started', async () => {
-    const supervisor = new Supervisor(first, { line: () => undefined, notice: () => undefined });
+    const supervisor = new Supervisor(stateDir, { line: () => undefined, notice: () => undefined });
     const part = await supervisor.start({
       name: 'sample',
       kind: 'service',
@@ -53,7 +53,7 @@ describe('a state directory', () => {
       env: {},
       ready: () => Promise.resolve(true),
     });
-    rmSync(first, { recursive: true });
+    rmSync(stateDir, { recursive: true });
     await part.kill(); // the supervisor cannot write processes.json, and continues
     await supervisor.stopAll(() => undefined);
     expect(part.status()).toMatchObject({ state: 'stopped', pid: null });

@@ -18,8 +18,9 @@ export class ConfirmCode {
   ) {}
 
   /**
-   * Returns the outcome, from which the caller makes the problem to show.
-   * @param check verifies the code; returns undefined for a wrong one, `nothingToVerify` if it came too late
+   * Returns the guess, unlike `ConfirmPassword`: the text of the problem depends on the caller.
+   * @param check verifies the code; returns undefined for a wrong one, `nothingToVerify` if its set-up
+   *   or factor no longer exists
    */
   async verify<Result>(
     { person: { id: userId }, sessionUid, origin }: SignedInRequest,

@@ -24,17 +24,17 @@ export class ManageBrowsers {
   async signOut({ person, sessionUid, origin, field }: SignedInRequest): Promise<PageResult> {
     const session = field('session'); // the uid of a session, or `others`
     const entry = { event: 'browser_signed_out', userId: person.id, details: { session } } as const;
-    let found = true;
+    let wasFound = false;
     await this.unitOfWork.runRevocation(async (tx) => {
       const revoked =
         session === 'others'
           ? await endSessionsOfUser(tx, person.id, sessionUid)
           : await endSessionOfUser(tx, person.id, session);
-      found = revoked !== undefined; // undefined: the person has no such session
-      if (found) await insertAudit(tx, entry, origin);
+      wasFound = revoked !== undefined; // undefined: the person has no such session
+      if (wasFound) await insertAudit(tx, entry, origin);
       return revoked ?? [];
     });
-    if (!found) return { redirect: '/account/browsers' };
+    if (!wasFound) return { redirect: '/account/browsers' };
     const done = session === 'others' ? 'signed-out-others' : 'signed-out';
     return { redirect: `/account/browsers?done=${done}` };
   }

@@ -80,7 +80,7 @@ describe.each(screens)('on %s', (_, options) => {
     await context.close();
   });
 
-  it('a person signs in, selects a creator and consents with only the keyboard', async () => {
+  it('a person signs in, selects a creator with the arrow keys and consents by keyboard', async () => {
     const { url } = await app.request('openid orders:read offline_access', { prompt: 'consent' });
     await page.goto(url);
     await fillByKeyboard(page, [email, 'wrong']);

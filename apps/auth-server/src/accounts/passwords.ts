@@ -31,9 +31,9 @@ export async function hashPassword(password: string): Promise<string> {
 }
 
 /**
- * Whether a password matches a stored hash. Without a hash, for an unknown user, it takes the same time and
- * returns false, so that the duration does not reveal whether the user exists.
- * @throws ServiceUnavailable when too many verifications are waiting
+ * Whether a password matches a stored hash. Without a hash of this form, as for an unknown user, it takes the
+ * same time and returns false, so that the duration does not reveal whether the user exists.
+ * @throws ServiceUnavailable when too many passwords are waiting to be hashed
  */
 export async function verifyPassword(password: string, stored: string | undefined): Promise<boolean> {
   const [, memory, passes, parallelism, salt, hash] = phcPattern.exec(stored ?? '') ?? [];

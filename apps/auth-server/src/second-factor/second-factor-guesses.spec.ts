@@ -1,6 +1,6 @@
 import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
 import { auditRecords } from '../test/audit-records.fixture.js';
-import { endGuessWindows, deleteNetworkFailures } from '../test/guess-windows.fixture.js';
+import { endGuessWindows, resetNetworkFailures } from '../test/guess-windows.fixture.js';
 import { server, startServer } from '../test/server.fixture.js';
 import { newUser, password } from '../test/users.fixture.js';
 import {
@@ -12,7 +12,7 @@ import {
 } from '../test/second-factors.fixture.js';
 
 startServer({ SIGN_IN_FAILURES: '5/900', SECOND_FACTOR_FOR_GLOBAL_ADMINS: 'true' }); // 5 failures in 900 s
-beforeEach(() => deleteNetworkFailures(server));
+beforeEach(() => resetNetworkFailures(server));
 
 describe('a wrong password when a second factor is set up or changed', () => {
   it('is audited once at each of set-up, renewal and removal', async () => {
@@ -126,7 +126,7 @@ describe('the code of a sign-in', () => {
   it('is rejected without verification after five wrong ones, even if it is correct', async () => {
     const { email, totp } = await newProtectedUser(server);
     const guess = async (code: string) => {
-      await deleteNetworkFailures(server);
+      await resetNetworkFailures(server);
       const browser = new FormBrowser(server);
       const page = await submitPassword(server, email, browser);
       return browser.submit(formOf(page, '/second-factor'), { code });

@@ -2,7 +2,7 @@ import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
 import { eventually } from '@fulfilment/testing';
 import { App } from '../test/app.fixture.js';
 import { auditRecords } from '../test/audit-records.fixture.js';
-import { endGuessWindows, deleteNetworkFailures } from '../test/guess-windows.fixture.js';
+import { endGuessWindows, resetNetworkFailures } from '../test/guess-windows.fixture.js';
 import { newUser, password } from '../test/users.fixture.js';
 import { server, startServer } from '../test/server.fixture.js';
 import { testStatement } from '../test/test-statement.fixture.js';
@@ -14,7 +14,7 @@ beforeEach(async () => {
 });
 
 const openSignInPage = async () => {
-  await deleteNetworkFailures(server);
+  await resetNetworkFailures(server);
   const browser = new FormBrowser(server);
   const { url } = await app.request('orders:read');
   return { browser, page: await browser.get(url) };
@@ -44,7 +44,7 @@ describe('the sign-in page', () => {
     const otherApp = await App.register(server);
     const browser = new FormBrowser(server);
     const sessionAfterSignIn = async () => {
-      await deleteNetworkFailures(server);
+      await resetNetworkFailures(server);
       await otherApp.authorize('orders:read', { browser, parameters: { prompt: 'login' } });
       return browser.cookie('__Host-session@/');
     };
@@ -94,20 +94,20 @@ describe('the sign-in page', () => {
   });
 
   it('locks the account, even for the correct password, after too many failures', async () => {
-    await deleteNetworkFailures(server);
+    await resetNetworkFailures(server);
     await app.signIn('openid'); // raises the limit of the network above that of the account
     const email = 'owner@meridian.example';
     const { browser, page } = await openSignInPage();
     const responses = await Promise.all(
       Array.from({ length: 6 }, async () => {
-        await deleteNetworkFailures(server);
+        await resetNetworkFailures(server);
         return browser.submit(formOf(page, '/login'), { email, password: 'wrong' });
       }),
     );
     expect(responses.map(({ status }) => status).toSorted()).toEqual([401, 401, 401, 401, 429, 429]);
     // A sign-in that waited ten seconds for the results of others has Retry-After: 1, and is not recorded.
     const recorded = responses.filter(({ headers }) => Number(headers.get('retry-after')) > 1).length;
-    await deleteNetworkFailures(server);
+    await resetNetworkFailures(server);
     const shown = await browser.submit(formOf(page, '/login'), { email, password });
     expect(shown.status).toBe(429);
     expect(Number(shown.headers.get('retry-after'))).toBeGreaterThan(800);
@@ -126,7 +126,7 @@ describe('the sign-in page', () => {
     for (const email of ['operator@platform.example', 'stranger@platform.example']) {
       const { browser, page } = await openSignInPage();
       const wrong = async () => {
-        await deleteNetworkFailures(server);
+        await resetNetworkFailures(server);
         return browser.submit(formOf(page, '/login'), { email, password: 'wrong' });
       };
       for (let count = 0; count < 4; count += 1) expect((await wrong()).status).toBe(401);
@@ -146,7 +146,7 @@ describe('the sign-in page', () => {
   });
 
   it('accepts every correct password of six concurrent sign-ins from one address, twice', async () => {
-    await deleteNetworkFailures(server);
+    await resetNetworkFailures(server);
     for (let round = 0; round < 2; round += 1) {
       const pages = await Promise.all(Array.from({ length: 6 }, openSignInPage));
       const shown = await Promise.all(

@@ -4,8 +4,8 @@ import { testStatement } from './test-statement.fixture.js';
 
 type HasDatabase = Pick<RunningServer, 'database'>;
 
-/** Lets a test reach the limit of an account, since its guesses would reach that of its network first. */
-export async function deleteNetworkFailures({ database }: HasDatabase): Promise<void> {
+/** Sets the failures of all networks to 0, so that a test reaches the limit of an account before theirs. */
+export async function resetNetworkFailures({ database }: HasDatabase): Promise<void> {
   await database.run(
     testStatement(`UPDATE guess_counts SET failed = 0 WHERE starts_with(subject, 'address:')`),
   );

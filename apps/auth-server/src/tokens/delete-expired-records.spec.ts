@@ -43,6 +43,7 @@ describe('deleteExpiredRecords', () => {
       return rows.length <= 1 ? rows : undefined;
     });
     expect(left).toEqual([{ model: 'Client', id: used.clientId }]);
+    // The server, which deletes expired records too, may have deleted some batches.
     expect(Math.max(...batches)).toBeLessThanOrEqual(1000);
   });
 
@@ -59,7 +60,7 @@ describe('deleteExpiredRecords', () => {
     await deleteUntilGone(clientId);
   });
 
-  it('deletes expired codes, tokens, Grants, proofs, sessions and requests, and no token family in use', async () => {
+  it('deletes expired records of every model, and no token family in use', async () => {
     const app = await App.register(server);
     const { tokens } = await app.signIn('orders:read offline_access');
     const models = [

@@ -9,8 +9,9 @@ const select = statement(
 );
 
 /**
- * Verifies once that the caller sees the creator. Later statements of the transaction then need no check of
- * each row of this creator (ADR 7).
+ * Verifies that the caller sees the creator, and sets `suite.creator_id` for the transaction: its later
+ * statements need no check of each row of this creator (ADR 7). Returns the currency in which the creator is
+ * paid.
  * @throws NotFound when the creator is not visible to the caller
  */
 export async function selectCreator(

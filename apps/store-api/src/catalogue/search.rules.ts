@@ -1,4 +1,4 @@
-/** Returns the text that a search matches, from the name and the artists of a release. */
+/** Joins texts of a release, or a search term, in the form in which a search compares them. */
 export function searchText(...parts: readonly string[]): string {
   return foldCase(parts.join(' ').normalize('NFC')).normalize('NFC');
 }

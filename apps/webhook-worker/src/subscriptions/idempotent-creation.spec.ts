@@ -107,13 +107,12 @@ describe('POST /v1/webhooks with an idempotency key', () => {
 
   it('recognises the key after a rotation of the encryption key, and stores no secret with it', async () => {
     const first = await subscribe().expect(201);
-    const [old = '', next] = [
-      Buffer.from('a test key of thirty-two bytes..').toString('base64'),
-      Buffer.from('another key of thirty-two bytes.').toString('base64'),
-    ];
+    // The key of `setUpWorker`.
+    const oldKey = Buffer.from('a test key of thirty-two bytes..').toString('base64');
+    const newKey = Buffer.from('another key of thirty-two bytes.').toString('base64');
     const rotated = await startWorker(given.stores, {
       ALLOW_LOOPBACK_TARGETS: 'false',
-      SECRET_ENCRYPTION_KEY: `${next},${old}`,
+      SECRET_ENCRYPTION_KEY: `${newKey},${oldKey}`,
     });
     try {
       const { claims } = client;
@@ -127,7 +126,7 @@ describe('POST /v1/webhooks with an idempotency key', () => {
     );
   });
 
-  it('has its key deleted after 24 hours, in batches of a thousand keys', async () => {
+  it('is forgotten after 24 hours, when keys are deleted in batches of a thousand', async () => {
     await given.stores.database.run(insertKeys, [
       client.creatorId,
       new Date(now.getTime() - 24 * hourMs),

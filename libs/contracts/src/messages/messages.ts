@@ -25,7 +25,7 @@ export type SuiteMessageType = (typeof messages)[keyof typeof messages];
 /** A message of an unknown type or an invalid shape. The reason names fields, never values of its data. */
 export class InvalidMessage extends Error {
   override readonly name = 'InvalidMessage';
-  /** Id with which the sender can query the outcome of the message. Undefined if the message has none. */
+  /** Id with which the sender can query the outcome of the message. Undefined if its envelope is invalid. */
   readonly messageId: string | undefined;
 
   constructor(reason: string, messageId?: string) {

@@ -93,7 +93,8 @@ function watch(migration: Migration, traffic: Traffic, problems: string[]): Migr
 
 /**
  * Inspects each transaction of a migration before its commit. Wraps statements outside of a transaction in
- * one. A migration must begin transactions by methods of its query runner: a raw BEGIN is not recognised.
+ * one. A migration must begin transactions by methods of its query runner, which call
+ * `query` of the proxy: a raw BEGIN is not recognised.
  */
 class Watcher {
   /** The query runner that the migration uses. */
@@ -136,6 +137,7 @@ class Watcher {
     }
   }
 
+  /** Recognises the texts with which TypeORM begins and commits a transaction. */
   private async query(text: string, parameters?: unknown[]): Promise<unknown> {
     if (/^\s*COMMIT\b/i.test(text)) await this.beforeCommit();
     const execute = (): Promise<unknown> => this.base.query(text, parameters);
@@ -144,7 +146,7 @@ class Watcher {
       await this.onTransactionStart();
       return started;
     }
-    // LOCK is missing, since PostgreSQL rejects it outside of a transaction.
+    // Without LOCK, which PostgreSQL rejects outside of a transaction.
     const writesOrLocks =
       /^\s*(?:--.*\s*)*(?:CREATE|ALTER|DROP|REINDEX|TRUNCATE|UPDATE|DELETE|INSERT|MERGE|WITH|DO)\b/i.test(
         text,

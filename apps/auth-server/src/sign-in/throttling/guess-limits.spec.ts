@@ -2,7 +2,7 @@ import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
 import { flakyProxy, type FlakyProxy, storeUrl } from '@fulfilment/testing';
 import { newUserEmail } from '../../test/account-pages.fixture.js';
 import { App } from '../../test/app.fixture.js';
-import { deleteNetworkFailures } from '../../test/guess-windows.fixture.js';
+import { resetNetworkFailures } from '../../test/guess-windows.fixture.js';
 import { makeUser, password } from '../../test/users.fixture.js';
 import { server, startServer } from '../../test/server.fixture.js';
 import { submitPassword, nextCode, newProtectedUser } from '../../test/second-factors.fixture.js';
@@ -23,7 +23,7 @@ beforeAll(async () => {
 
 /** Submits the sign-in form, without a limit for the network. Returns the status. */
 async function attempt(email: string, typed: string, browser = new FormBrowser(server)): Promise<number> {
-  await deleteNetworkFailures(server);
+  await resetNetworkFailures(server);
   const { url } = await app.request('orders:read', { prompt: 'login' });
   return (await browser.submit(formOf(await browser.get(url), '/login'), { email, password: typed })).status;
 }
@@ -129,7 +129,7 @@ describe('consecutive wrong codes of a second factor', () => {
       [email],
     );
     const enter = async (code: string) => {
-      await deleteNetworkFailures(server);
+      await resetNetworkFailures(server);
       const browser = new FormBrowser(server);
       return browser.submit(formOf(await submitPassword(server, email, browser), '/second-factor'), { code });
     };
@@ -154,7 +154,7 @@ describe('while Redis is down', () => {
       );
       const statuses = [];
       for (let count = 0; count < allowed + 1; count += 1) {
-        await deleteNetworkFailures(server);
+        await resetNetworkFailures(server);
         const browser = new FormBrowser(server);
         const page = await submitPassword(server, protectedEmail, browser);
         statuses.push((await browser.submit(formOf(page, '/second-factor'), { code: '123123' })).status);

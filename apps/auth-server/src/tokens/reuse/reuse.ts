@@ -60,7 +60,8 @@ async function hasLostRace(ctx: KoaContextWithOIDC, timestamps: ResponseTimestam
     await loadReusedToken(ctx);
   const arrival = arrivalOf(ctx.req);
   if (typeof token?.consumed !== 'number' || arrival === undefined) return false;
-  const reuse = classifyReuse(arrival, token.consumed * 1000); // seconds since 1970
+  const consumedAtMs = token.consumed * 1000; // `consumed` is in seconds since 1970
+  const reuse = classifyReuse(arrival, consumedAtMs);
   if (reuse !== 'undecided') return reuse === 'race';
   return isRace(arrival, await timestamps.find(token.kind, token.jti));
 }
