@@ -181,7 +181,8 @@ describe('a password change', () => {
       const started = await server.database.transaction(async (networkLock) => {
         await networkLock.run(lockNetworks, [userId]);
         const signIn = app.authorize('openid offline_access', { email });
-        await untilLockWaits(server.database); // The sign-in has verified the password.
+        // The sign-in has verified the password. Before that, it may wait briefly for its counts of guesses.
+        await untilLockWaits(server.database, { query: 'INSERT INTO network_sign_ins%' });
         await setPasswordAndEndAccess(passwordChange, userId, 'a hash');
         return { signIn }; // in an object, because a returned promise would be awaited
       });
