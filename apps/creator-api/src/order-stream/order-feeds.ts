@@ -10,7 +10,7 @@ import type { OrderColumns } from '../orders/order.view.js';
 const entriesPerBatch = 500;
 const ordersPerPage = 100;
 const writerPollIntervalMs = 25;
-/** Longer than the transactions of the service, which PostgreSQL ends; operator commands may take longer. */
+/** Far longer than the service usually writes orders in one transaction. */
 const maxWriterWaitMs = 10_000;
 /** SQL: the UNIX time in microseconds. A new position is at least this, so a position shows its age. */
 const nowMicrosSql = '(extract(epoch FROM clock_timestamp()) * 1000000)::bigint';
@@ -45,10 +45,12 @@ const keepAlive = statement(
   'order-feed.keep-alive',
   `UPDATE order_feeds SET read_at = now() WHERE creator_id = $1 AND read_at < now() - interval '1 hour'`,
 );
+// Leaves out feeds that no stream has begun yet: they keep the position 0.
 const findWithoutPosition = statement(
   'order-feed.without-position',
   `SELECT creator.id FROM unnest($1::uuid[]) AS creator(id)
-   WHERE EXISTS (SELECT FROM order_feed_entries WHERE creator_id = creator.id AND position = 0)`,
+   WHERE (SELECT last_position > 0 FROM order_feeds WHERE creator_id = creator.id)
+     AND EXISTS (SELECT FROM order_feed_entries WHERE creator_id = creator.id AND position = 0)`,
 );
 const lockFeed = statement(
   'order-feed.lock',
